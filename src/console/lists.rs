@@ -12,13 +12,13 @@ use super::{
     address::Query,
     answer::{Answer, Content},
     csv::{self, Part},
-    forms::{Fields, Inputs, amount_problem},
+    forms::{Fields, Inputs},
+    list_filters::ListFilter,
     navigation::{NavigationItem, PageRow},
     notices::Notice,
     page::Page,
     parts::{
         badges::{self, Tone},
-        fields,
         tables::{self, Head},
         text,
     },
@@ -26,11 +26,7 @@ use super::{
     visit::{Context, Proof, Visit},
 };
 use crate::{
-    domain::{
-        money::Cents,
-        time::{Day, Timestamp},
-        typed_numbers::parse_amount,
-    },
+    domain::{money::Cents, time::Timestamp},
     error::{Error, Problem, Result},
     market::Reader,
     store::records::{
@@ -174,88 +170,6 @@ impl<R: 'static> Column<R> {
     /// Returns the head.
     pub const fn head(&self) -> Head {
         self.head
-    }
-}
-
-/// Name of the filter that takes an operation.
-const OPERATION: &str = "operation";
-
-/// A filter of a list.
-pub struct ListFilter {
-    /// Name of the field of the query.
-    pub name: &'static str,
-    /// Label of the field.
-    pub label: &'static str,
-    /// The values with their texts; empty if any text can be typed.
-    pub values: fn() -> Vec<(&'static str, String)>,
-}
-
-impl ListFilter {
-    /// Returns a filter that takes a calendar day. Its name ends with `_from` or `_until`.
-    pub const fn day(name: &'static str, label: &'static str) -> ListFilter {
-        ListFilter { name, label, values: Vec::new }
-    }
-
-    /// Returns a filter that takes an amount in US dollars. Its name begins with `max_`.
-    pub const fn amount(name: &'static str, label: &'static str) -> ListFilter {
-        ListFilter { name, label, values: Vec::new }
-    }
-
-    /// Returns a filter that takes an operation with which pages change something. Operations that only programs carry
-    /// out can be stated in the address.
-    pub const fn operation(label: &'static str) -> ListFilter {
-        ListFilter { name: OPERATION, label, values: Vec::new }
-    }
-
-    /// Whether it takes a calendar day.
-    pub fn is_day(&self) -> bool {
-        self.name.ends_with("_from") || self.name.ends_with("_until")
-    }
-
-    /// Whether it takes an amount.
-    fn is_amount(&self) -> bool {
-        self.name.starts_with("max_")
-    }
-
-    /// Returns the problem with a value that the filter does not take.
-    fn problem(&self, value: &str) -> Option<Problem> {
-        let message = if self.is_day() && Day::parse(value).is_none() {
-            format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.")
-        } else if self.is_amount() && parse_amount(value).is_none() {
-            amount_problem(Some(value))
-        } else {
-            return None;
-        };
-        Some(Problem::query(self.name, "value_error", message))
-    }
-
-    /// Returns the values that are offered.
-    fn offered(&self, context: &Context) -> Vec<(&'static str, String)> {
-        if self.name != OPERATION {
-            return (self.values)();
-        }
-        let changes = context.pages.changes().into_iter();
-        let mut named: Vec<_> = changes.map(|name| (name, text::words(name))).collect();
-        named.sort_by(|(_, one), (_, other)| one.cmp(other));
-        named
-    }
-
-    fn show(&self, context: &Context, inputs: &Inputs, value: &str) -> Markup {
-        let values = self.offered(context);
-        if values.is_empty() {
-            let (name, label) = (self.name, self.label);
-            let field = if self.is_day() {
-                fields::Field::day(name, label)
-            } else {
-                fields::Field::text(name, label)
-            };
-            return field.value(value).at_most(200).show(inputs);
-        }
-        // A link can state a value that is not among those that are offered.
-        let is_other = !value.is_empty() && values.iter().all(|(known, _)| *known != value);
-        let other = is_other.then(|| (value, text::words(value)));
-        let all = [("", "All".to_owned())].into_iter().chain(values).chain(other);
-        fields::select(inputs, self.name, self.label, all, value)
     }
 }
 

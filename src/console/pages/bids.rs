@@ -192,8 +192,8 @@ fn withdraw_path(bid: &TeamOffer) -> String {
 
 /// The filters of lists of bids.
 pub const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-    ListFilter { name: "status", label: "Status", values: || text::choices(|status| status_words(status).1) },
+    ListFilter::text("text", "Listing contains"),
+    ListFilter::choice("status", "Status", || text::choices(|status| status_words(status).1)),
 ];
 
 /// Returns the look and the word of the status of a bid.

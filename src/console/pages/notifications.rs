@@ -39,8 +39,8 @@ impl List<Member> for Notifications {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "state", label: "Status", values: states },
-        ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
+        ListFilter::choice("state", "Status", states),
+        ListFilter::choice("type", "About", text::word_choices::<NotificationType>),
     ];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {

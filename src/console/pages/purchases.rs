@@ -30,10 +30,8 @@ impl List<Buyer> for Purchases {
         ]
     }
 
-    const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-        ListFilter { name: "status", label: "Status", values: statuses },
-    ];
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter::text("text", "Listing contains"), ListFilter::choice("status", "Status", statuses)];
 
     fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamPurchase>> {
         team_records::page(reader, buyer, &request.record_filters(), request.page)

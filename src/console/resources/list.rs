@@ -10,7 +10,8 @@ use crate::{
     console::{
         address::Query,
         answer::Content,
-        lists::{Column, List, ListFilter, ListRequest},
+        list_filters::ListFilter,
+        lists::{Column, List, ListRequest},
         navigation::NavigationItem,
         parts::{
             tables,

@@ -35,9 +35,9 @@ impl List<Buyer> for Opportunities {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "kind", label: "Kind", values: || text::choices(kind_word) },
-        ListFilter { name: "status", label: "Status", values: statuses },
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ListFilter::choice("kind", "Kind", || text::choices(kind_word)),
+        ListFilter::choice("status", "Status", statuses),
+        ListFilter::text("text", "Title contains"),
     ];
 
     fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamOpportunity>> {

@@ -32,9 +32,9 @@ impl List<Vendor> for Runs {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
-        ListFilter { name: "subject", label: "What was checked", values: subjects },
-        ListFilter { name: "result", label: "Result", values: results },
+        ListFilter::text("text", "Title contains"),
+        ListFilter::choice("subject", "What was checked", subjects),
+        ListFilter::choice("result", "Result", results),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamRun>> {

@@ -30,12 +30,8 @@ impl List<Vendor> for ProjectBids {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter {
-            name: "status",
-            label: "Status",
-            values: || text::choices(|status| status_words(status).1),
-        },
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ListFilter::choice("status", "Status", || text::choices(|status| status_words(status).1)),
+        ListFilter::text("text", "Title contains"),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamProjectBid>> {

@@ -40,10 +40,10 @@ impl List<Vendor> for Requests {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
-        ListFilter { name: "kind", label: "What is wanted", values: || text::choices(kind_word) },
-        ListFilter { name: "asset_type", label: "Kind of data", values: || text::choices(kinds::plural) },
-        ListFilter { name: "budget_unit", label: "Budget", values: units },
+        ListFilter::text("text", "Title, tags, or buyer contain"),
+        ListFilter::choice("kind", "What is wanted", || text::choices(kind_word)),
+        ListFilter::choice("asset_type", "Kind of data", || text::choices(kinds::plural)),
+        ListFilter::choice("budget_unit", "Budget", units),
         ListFilter::amount("max_budget", "Budget starts at or below, USD"),
     ];
 

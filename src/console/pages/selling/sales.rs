@@ -36,9 +36,9 @@ impl List<Vendor> for Sales {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-        ListFilter { name: "kind", label: "Kind", values: deals::kinds },
-        ListFilter { name: "status", label: "Status", values: || text::choices(status_word) },
+        ListFilter::text("text", "Listing contains"),
+        ListFilter::choice("kind", "Kind", deals::kinds),
+        ListFilter::choice("status", "Status", || text::choices(status_word)),
         ListFilter::day("sold_from", "Sold from the day (UTC)"),
         ListFilter::day("sold_until", "Sold until the day (UTC)"),
     ];

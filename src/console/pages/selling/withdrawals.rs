@@ -27,7 +27,7 @@ impl List<Member> for Withdrawals {
     }
 
     const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "status", label: "Status", values: || text::choices(|status| state(status).1) }];
+        &[ListFilter::choice("status", "Status", || text::choices(|status| state(status).1))];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamWithdrawal>> {
         team_records::page(reader, member, &request.record_filters(), request.page)

@@ -32,7 +32,7 @@ impl List<Member> for CreditPurchases {
         ]
     }
 
-    const FILTERS: &'static [ListFilter] = &[ListFilter { name: "status", label: "Status", values: states }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::choice("status", "Status", states)];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamCreditPurchase>> {
         team_records::page(reader, member, &request.record_filters(), request.page)

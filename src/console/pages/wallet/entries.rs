@@ -95,8 +95,8 @@ fn finish(context: &Context, content: Content, current: &str) -> Content {
 }
 
 const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "entry_type", label: "Reason", values: || text::choices(type_word) },
-    ListFilter { name: "text", label: "Description contains", values: Vec::new },
+    ListFilter::choice("entry_type", "Reason", || text::choices(type_word)),
+    ListFilter::text("text", "Description contains"),
 ];
 
 const fn type_word(kind: EntryType) -> &'static str {

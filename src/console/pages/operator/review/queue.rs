@@ -29,9 +29,9 @@ impl List<Operator> for ReviewQueue {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
-        ListFilter { name: KIND, label: "Has a", values: kinds::choices },
-        ListFilter { name: REVIEWED_BEFORE, label: "Was reviewed before", values: resources::yes_or_no },
+        ListFilter::text(VENDOR, "Vendor, by name or ID"),
+        ListFilter::choice(KIND, "Has a", kinds::choices),
+        ListFilter::choice(REVIEWED_BEFORE, "Was reviewed before", resources::yes_or_no),
     ];
 
     fn load(reader: &Reader, operator: &Operator, request: &ListRequest) -> Result<TeamPage<WaitingListing>> {
