@@ -129,7 +129,7 @@ impl<R: 'static> Column<R> {
         Column::of(
             Head::number(name),
             move |_, row| html! { (text::optional_money(amount(row))) },
-            move |row| amount(row).map(|amount| amount.to_string()).unwrap_or_default(),
+            move |row| text::plain_amount(amount(row)),
         )
     }
 

@@ -18,7 +18,6 @@ use crate::{
             state::SORT,
         },
         parts::{
-            listing_cells::amount,
             listing_states,
             tabs::{self, Tab},
         },
@@ -261,7 +260,7 @@ fn cells(listing: &OwnListing) -> csv::Row {
     vec![
         listing.title.clone(),
         listing_states::state(listing.status).1.to_owned(),
-        amount(listing.price),
+        text::plain_amount(listing.price),
         listing.asset_count.to_string(),
         listing.waiting_offers.to_string(),
         listing.certified_at.map(|at| at.to_string()).unwrap_or_default(),

@@ -6,7 +6,7 @@ use crate::{
         opportunities::{Bid, BidStatus, Opportunity},
         project_bids::MAX_DELIVERY_TASKSETS,
     },
-    operations::project_bids,
+    operations::{project_bids, tasks},
     store::tasksets::TasksetSummary,
 };
 
@@ -30,7 +30,7 @@ impl Page<Vendor> for Deliver {
             let (bid, project) = project_bids::find_made(reader.rows, vendor, id)?;
             // One more than can be delivered says whether there are others.
             let limit = MAX_DELIVERY_TASKSETS + 1;
-            let tasksets = project_bids::list_deliverable(reader, vendor, &text, limit)?;
+            let tasksets = tasks::list_tasksets(reader, vendor, &text, limit)?;
             Ok((bid, project, tasksets))
         };
         let (bid, project, tasksets) = visit.read(read).await?;
