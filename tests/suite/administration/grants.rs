@@ -6,7 +6,7 @@ use marketplace::{
     operations::grants::{self, GrantInput},
 };
 
-use super::{HOUR, event_types, events, problems, refusal, run_steps, write};
+use super::{HOUR, event_types, events, problems, refusal, run_steps};
 use crate::{catalog::small_market::small_market, harness::TestMarket};
 
 fn create(market: &TestMarket) -> GrantRowId {
@@ -17,7 +17,7 @@ fn create(market: &TestMarket) -> GrantRowId {
         group: None,
         max_bytes: None,
     };
-    write(market, |writer| grants::create(writer, &grant)).unwrap().0
+    market.write(|writer| grants::create(writer, &grant)).unwrap().0
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn grant_expires_once_at_its_time() {
 fn grant_that_has_ended_is_not_revoked() {
     let market = small_market(&[]);
     let [revoked, expired] = [create(&market), create(&market)];
-    let revoke = |grant| write(&market, |writer| grants::revoke(writer, grant));
+    let revoke = |grant| market.write(|writer| grants::revoke(writer, grant));
     revoke(revoked).unwrap();
     market.clock().advance(24 * HOUR);
     assert_eq!(refusal(revoke(revoked)), ("revoked", vec![]));
@@ -56,7 +56,7 @@ fn expired_grant_stays_expired_when_the_clock_jumps_back() {
     market.clock().advance(24 * HOUR);
     run_steps(&market);
     market.clock().advance(-HOUR);
-    assert_eq!(refusal(write(&market, |writer| grants::revoke(writer, grant))), ("expired", vec![]));
+    assert_eq!(refusal(market.write(|writer| grants::revoke(writer, grant))), ("expired", vec![]));
     market.clock().advance(HOUR);
     run_steps(&market);
     assert_eq!(event_types(&market, &["upload_grant.expired"]).len(), 1);
@@ -73,6 +73,6 @@ fn title_of_a_grant_has_bounds() {
             group: None,
             max_bytes: None,
         };
-        assert_eq!(problems(write(&market, |writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
+        assert_eq!(problems(market.write(|writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
     }
 }

@@ -311,7 +311,7 @@ async fn market_without_operators_has_no_pages_for_them() {
         let create = |writer: &mut Writer| {
             keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
         };
-        let (_, key) = market.market().write_blocking(create).unwrap();
+        let (_, key) = market.write(create).unwrap();
         let browser = Browser::signed_in(&market, &key).await;
         let status = if is_enabled { 200 } else { 404 };
         assert_eq!(browser.get("/console/operator/teams").await.status(), status, "{is_enabled}");

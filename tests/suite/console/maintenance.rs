@@ -163,7 +163,7 @@ async fn announcement_is_shown_in_its_time_in_place_of_the_setting() {
     };
     let now = market.clock().now();
     let set = |writer: &mut Writer| store::announcements::set(writer.rows, &announcement, now);
-    market.market().write_blocking(set).unwrap();
+    market.write(set).unwrap();
     expect(of_settings, "Of operators.").await;
     market.clock().advance(60_000_000);
     expect("Of operators.", of_settings).await;

@@ -120,7 +120,7 @@ fn market_with_bids() -> TestMarket {
 }
 
 fn change_bid(market: &TestMarket, bid: Uuid, cents: i64) {
-    let changed = market.market().write_blocking(|writer| {
+    let changed = market.write(|writer| {
         let buyer = teams::buyer(writer.rows, "buyer");
         offers::change(writer, &buyer, Actor::Team, bid, Some(Cents(cents)), None)
     });

@@ -97,7 +97,7 @@ fn bid(market: &TestMarket, project: Uuid, id: u128) -> Bid {
         let vendor = teams::vendor(writer.rows, "lumen-codeworks");
         project_bids::submit(writer, &vendor, Actor::Team, Uuid::from_u128(id), project, &fields)
     };
-    market.market().write_blocking(submit).unwrap()
+    market.write(submit).unwrap()
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ async fn request_is_hidden_from_vendors_that_it_excludes() {
     both.get(&project).await.expect(200, "Bid on the project");
     let form = format!("{project}/bid");
     let page = both.get(&form).await;
-    let excluded = market.market().write_blocking(|writer| {
+    let excluded = market.write(|writer| {
         let owner = teams::buyer(writer.rows, "buyer");
         let ids = [fixture_record_id("teams", "both")];
         opportunities::exclude(writer, &owner, Actor::Team, (id, OpportunityKind::Project), &ids)

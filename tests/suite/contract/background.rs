@@ -35,7 +35,7 @@ fn start(market: &TestMarket) -> BackgroundJobs {
 
 /// Returns the time at which the next job is due, after the current one.
 fn next_due_at(market: &TestMarket) -> Option<Timestamp> {
-    let next = market.market().read_blocking(|reader| store::jobs::next_due_at(reader.rows, reader.now));
+    let next = market.read(|reader| store::jobs::next_due_at(reader.rows, reader.now));
     next.unwrap()
 }
 
@@ -46,7 +46,7 @@ async fn wait_for_next_cleanup(market: &TestMarket, micros: i64) {
 }
 
 fn is_queued(market: &TestMarket, kind: JobKind, subject: JobSubject) -> bool {
-    market.market().read_blocking(|reader| store::jobs::is_queued(reader.rows, kind, subject)).unwrap()
+    market.read(|reader| store::jobs::is_queued(reader.rows, kind, subject)).unwrap()
 }
 
 /// Requests a refresh of task quality, and waits until it is completed.
@@ -97,7 +97,7 @@ async fn job_of_a_lost_worker_starts_when_its_lease_ends() {
     let _jobs = start(&market);
     wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
-    let claimed = market.market().write_blocking(|writer| {
+    let claimed = market.write(|writer| {
         writer.enqueue(kind, subject)?;
         store::jobs::claim(writer.rows, Queue::Updates, 1, writer.now)
     });
@@ -167,7 +167,7 @@ async fn refresh_that_kills_the_server_fails() {
     seller_call(&market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
     for _ in 0..MAX_ATTEMPTS {
         // A server claims the job and dies. The next server releases the job.
-        let claimed = market.market().write_blocking(|writer| {
+        let claimed = market.write(|writer| {
             let job = store::jobs::claim(writer.rows, Queue::Updates, 1, writer.now)?;
             store::jobs::release_all(writer.rows)?;
             Ok(job)

@@ -49,8 +49,8 @@ async fn markets_on_one_set_of_routes_are_separate() {
     let new_key = |market: &TestMarket| {
         let team =
             TeamInput { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
-        market.market().write_blocking(|writer| teams::create(writer, &team)).unwrap();
-        market.market().write_blocking(|writer| keys::create(writer, TEAM, "test", None)).unwrap().1
+        market.write(|writer| teams::create(writer, &team)).unwrap();
+        market.write(|writer| keys::create(writer, TEAM, "test", None)).unwrap().1
     };
     // The last market has no team, so it does not know the key.
     let keys: Vec<String> = markets[..COUNT - 1].iter().map(new_key).collect();

@@ -112,8 +112,7 @@ async fn call_upload_operations(calls: &mut Calls<'_>, team: &str) {
         group: None,
         max_bytes: None,
     };
-    let (_, token) =
-        calls.market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    let (_, token) = calls.market.write(|writer| operations::grants::create(writer, &grant)).unwrap();
     let path = format!("vendor/uploads/grants/{token}");
     let bytes = b"PK\x05\x06".iter().copied().chain([0; 18]).collect::<Vec<u8>>();
     let file = json!({"file_name": "a.zip", "size_bytes": bytes.len(), "content_type": "application/zip"});

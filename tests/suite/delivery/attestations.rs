@@ -39,7 +39,7 @@ fn refund(shop: &Shop, purchase: Uuid) {
     let refund = |writer: &mut Writer| {
         operations::purchases::refund(writer, Platform::of_process(), Actor::Platform, purchase)
     };
-    shop.market.market().write_blocking(refund).unwrap();
+    shop.market.write(refund).unwrap();
 }
 
 async fn published_keys(shop: &Shop) -> PublicKeys {
@@ -131,8 +131,7 @@ async fn buyer_is_named_by_a_salted_digest() {
         let delivery = statement::<Delivery>(&envelope).predicate;
         let (found, id) = shop
             .market
-            .market()
-            .read_blocking(|reader| {
+            .read(|reader| {
                 let row = marketplace::store::purchases::find(reader.rows, purchase)?.unwrap();
                 let buyer = marketplace::store::teams::find_by_row_id(reader.rows, row.buyer)?;
                 Ok((marketplace::store::attestations::find(reader.rows, row.row_id)?.unwrap(), buyer.id))
@@ -160,7 +159,7 @@ async fn status(shop: &Shop, team: &str, sha256: &str) -> Statement<AttestationS
 
 /// Returns the notifications and events of a buyer about attestations.
 fn changes(shop: &Shop, team: &str) -> Vec<String> {
-    let events = shop.market.market().read_blocking(|reader| {
+    let events = shop.market.read(|reader| {
         let id = teams::team(reader.rows, team).id;
         let events = marketplace::store::events::list_after(reader.rows, EventRowId(0), 1_000_000)?;
         Ok(events.into_iter().filter(move |event| event.team == Some(id)).collect::<Vec<_>>())
@@ -175,10 +174,7 @@ fn changes(shop: &Shop, team: &str) -> Vec<String> {
 /// Performs an operation on the listing a moment later.
 fn perform(shop: &Shop, operation: Operation) {
     shop.market.clock().advance(1_000_000);
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation))
-        .unwrap();
+    shop.market.write(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation)).unwrap();
 }
 
 #[tokio::test]
@@ -235,7 +231,7 @@ async fn rotated_keys_stay_published_and_are_in_backups_with_the_secret() {
     shop.buy("buyer", PurchaseKind::Full).await;
     let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
     shop.market.clock().advance(1_000_000);
-    let new = shop.market.market().write_blocking(rotate).unwrap();
+    let new = shop.market.write(rotate).unwrap();
     let keys = published_keys(&shop).await.keys;
     assert_eq!(keys.iter().map(|key| key.valid_until.is_some()).collect::<Vec<_>>(), [false, true]);
     assert_eq!(keys[0], new);

@@ -32,18 +32,14 @@ fn wait(shop: &Shop) {
 
 fn perform(shop: &Shop, operation: Operation) {
     wait(shop);
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation))
-        .unwrap();
+    shop.market.write(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation)).unwrap();
 }
 
 /// Starts the checks of the listing and all its assets.
 fn start_checks(shop: &Shop) {
     wait(shop);
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let listing = store::listings::find(writer.rows, listing_id("all"))?.unwrap();
             operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
         })
@@ -53,7 +49,7 @@ fn start_checks(shop: &Shop) {
 /// Has the market approve the listing once more, without checks, and publishes it.
 fn republish_unchecked(shop: &Shop) {
     wait(shop);
-    let published = shop.market.market().write_blocking(|writer| {
+    let published = shop.market.write(|writer| {
         listing_lifecycle::perform(writer, listing_id("all"), Operation::Submit)?;
         let listing = store::listings::find(writer.rows, listing_id("all"))?.unwrap().row_id;
         operations::quality_runs::cancel(writer, store::quality_runs::Subject::Listing(listing))?;

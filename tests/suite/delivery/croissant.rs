@@ -129,8 +129,7 @@ async fn digests_are_for_the_owner_and_buyers() {
 
     // The owner's bundle is outdated until the next one is prepared.
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     let owners = describe(&shop, "seller").await.to_string();
     assert!(!owners.contains("sha256\""), "{owners}");
@@ -163,8 +162,7 @@ async fn description_is_for_those_who_see_the_listing() {
         ["query.a extra_forbidden"]
     );
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     assert_eq!(shop.market.get("mkt_buyer", &path).await.expect_error(404), "not_found");
     assert_eq!(shop.market.get("mkt_seller", &path).await.status, 200);

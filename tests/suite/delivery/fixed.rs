@@ -39,8 +39,7 @@ fn unpublish(shop: &Shop) {
 pub fn add_version(shop: &Shop) {
     let one = seeded_id("tasks", "set/one");
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let seller = vendor(writer.rows, "seller");
             let version = VersionInput {
                 current_state: VersionState::Live,
@@ -67,8 +66,7 @@ async fn change_everything(shop: &Shop) {
     add_version(shop);
     let two = seeded_id("tasks", "set/two");
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let seller = vendor(writer.rows, "seller");
             operations::task_changes::delete_task(writer, &seller, two.parse().unwrap())
         })
@@ -194,7 +192,7 @@ async fn refunded_bundle_is_gone_with_its_files() {
         let refund = |writer: &mut marketplace::market::Writer| {
             operations::purchases::refund(writer, platform, Actor::Platform, purchase)
         };
-        shop.market.market().write_blocking(refund).unwrap();
+        shop.market.write(refund).unwrap();
     };
     refund(purchase);
     assert_eq!(shop.fetch(&link, &[]).await.expect_error(410), "purchase_refunded");

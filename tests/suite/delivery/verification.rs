@@ -57,7 +57,7 @@ fn sold() -> &'static Sold {
             let read = |reader: &Reader| {
                 Ok((signing_keys::list(reader)?, attestation_log::list(reader, None, None)?))
             };
-            (bundle, proof.bytes, shop.market.market().read_blocking(read).unwrap())
+            (bundle, proof.bytes, shop.market.read(read).unwrap())
         };
         // A test may run in a runtime of its own.
         let run =

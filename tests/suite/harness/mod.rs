@@ -38,8 +38,9 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::{ContactSettings, RepositorySettings, Settings, SettingsSources},
     domain::{assets::Exclusivity, time::Timestamp},
+    error::Result,
     fixtures::{self, FixtureSet},
-    market::{Market, OpenMode, OpenOptions},
+    market::{Market, OpenMode, OpenOptions, Reader, Writer},
     mcp,
     operations::{self, grants::GrantInput},
     rest,
@@ -157,6 +158,16 @@ impl TestMarket {
     /// Returns the tested market.
     pub fn market(&self) -> &Market {
         &self.market
+    }
+
+    /// Runs a read operation.
+    pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        self.market.read_blocking(work)
+    }
+
+    /// Runs a write operation.
+    pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        self.market.write_blocking(work)
     }
 
     /// Returns the worlds that are forked from the market, or beside it.
@@ -353,7 +364,7 @@ fn create_grant(market: &TestMarket) {
         group: None,
         max_bytes: None,
     };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    market.write(|writer| operations::grants::create(writer, &grant)).unwrap();
 }
 
 /// The response to a request.

@@ -220,8 +220,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
         agent.finish().await;
     }
     let (id, key) = market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let team = marketplace::clock::fixture_record_id("teams", "orchard-evals");
             keys::create(writer, &team.to_string(), "agent", None)
         })
@@ -229,7 +228,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
     let mut agent = Agent::start(open_read_only(&market), Some(&key));
     agent.initialize().await;
     agent.call("get_current_team", json!({})).await;
-    market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
+    market.write(|writer| keys::revoke(writer, id)).unwrap();
     let response = agent.request("tools/list", json!({})).await;
     assert_eq!(response["error"]["message"], "Unauthorized", "{response}");
     agent.finish().await;
@@ -239,8 +238,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
 async fn operator_key_is_refused_as_over_http() {
     let market = TestMarket::empty();
     let (_, key) = market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
         })
         .unwrap();

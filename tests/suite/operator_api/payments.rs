@@ -95,7 +95,7 @@ async fn team_key_id(market: &TestMarket) -> String {
 
 /// Requests credits for a team, as it does in the web app. Returns the record.
 async fn request_credits(market: &TestMarket) -> Value {
-    let requested = market.market().write_blocking(|writer| {
+    let requested = market.write(|writer| {
         let platform = Platform::of_process();
         let member = platform.member(teams::resolve(writer.rows, &team_id("buyer").to_string())?)?;
         credit_purchases::request(writer, &member, Actor::Team, Cents(7_000))

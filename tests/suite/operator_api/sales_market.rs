@@ -107,7 +107,7 @@ pub fn event_types(market: &TestMarket, after: EventRowId) -> Vec<&'static str> 
 }
 
 fn events(market: &TestMarket, after: EventRowId) -> Vec<store::events::Event> {
-    market.market().read_blocking(|reader| store::events::list_after(reader.rows, after, 100_000)).unwrap()
+    market.read(|reader| store::events::list_after(reader.rows, after, 100_000)).unwrap()
 }
 
 /// Returns the operations in the audit that changed a record, newest first, each with the team acted for.

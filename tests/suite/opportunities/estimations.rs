@@ -16,7 +16,7 @@ use marketplace::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{SELLER, event_views, events_of, notifications_of, refusal, vendor, write};
+use super::{SELLER, event_views, events_of, notifications_of, refusal, vendor};
 use crate::{
     catalog::small_market,
     harness::{TestMarket, git::Repositories},
@@ -47,7 +47,7 @@ pub fn request(market: &TestMarket, id: u128, request: &EstimationRequest) -> Re
 }
 
 fn request_as(market: &TestMarket, team: &str, id: u128, request: &EstimationRequest) -> Result<Estimation> {
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = vendor(writer.rows, team);
         let ids = (Uuid::from_u128(id), Uuid::from_u128(77));
         estimations::request(writer, &seller, Actor::Team, ids, request)
@@ -162,10 +162,10 @@ async fn teams_take_turns_with_their_estimations() {
         request(&market, id, &source("acme/gone")).unwrap();
     }
     request_as(&market, "both", 4, &source("acme/gone")).unwrap();
-    let claim = || write(&market, |writer| store::jobs::claim(writer.rows, Queue::Copies, 9, writer.now));
+    let claim = || market.write(|writer| store::jobs::claim(writer.rows, Queue::Copies, 9, writer.now));
     let teams: Vec<_> = (0..3).map(|_| claim().unwrap().unwrap().team).collect();
     assert!(teams[0] != teams[1] && teams[0] == teams[2] && teams[1].is_some(), "{teams:?}");
-    write(&market, |writer| store::jobs::release_all(writer.rows)).unwrap();
+    market.write(|writer| store::jobs::release_all(writer.rows)).unwrap();
 }
 
 #[tokio::test]

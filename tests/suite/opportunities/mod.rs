@@ -42,11 +42,6 @@ fn now() -> Timestamp {
     Timestamp::parse(NOW).unwrap()
 }
 
-/// Runs an operation in a transaction.
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 pub fn fields(title: &str) -> OpportunityFields {
     OpportunityFields {
         title: title.to_owned(),
@@ -68,7 +63,7 @@ pub fn create(
     fields: &OpportunityFields,
 ) -> Result<Uuid> {
     let id = Uuid::from_u128(id);
-    write(market, |writer| {
+    market.write(|writer| {
         let owner = buyer(writer.rows, "buyer");
         opportunities::create(writer, &owner, Actor::Team, (id, kind), fields).map(|created| created.id)
     })
@@ -83,7 +78,7 @@ pub fn perform(
     id: Uuid,
     kind: OpportunityKind,
 ) -> Result<Opportunity> {
-    write(market, |writer| {
+    market.write(|writer| {
         let owner = buyer(writer.rows, "buyer");
         operation(writer, &owner, Actor::Team, (id, kind))
     })
@@ -119,7 +114,7 @@ fn events_of(market: &TestMarket, resource: &str) -> Vec<(EventType, Option<Uuid
 fn all_events(market: &TestMarket) -> Vec<Event> {
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
-    market.market().read_blocking(list).unwrap()
+    market.read(list).unwrap()
 }
 
 /// Returns the types of events with the key of the team whose view each is, `-` for none.

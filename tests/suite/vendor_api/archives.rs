@@ -242,7 +242,7 @@ async fn archive_that_kills_the_server_fails_after_two_starts() {
     let path = create_with_archive(&market, &letters_zip(), &json!({"title": "Letters"})).await;
     for _ in 0..jobs::MAX_INTERRUPTED_STARTS {
         // A server claims the job and dies without reporting a result. The next server releases the job.
-        let claimed = market.market().write_blocking(|writer| {
+        let claimed = market.write(|writer| {
             let job = store::jobs::claim(writer.rows, jobs::Queue::Analyses, 1, writer.now)?;
             assert!(store::jobs::begin(writer.rows, job.as_ref().unwrap())?);
             store::jobs::release_all(writer.rows)?;

@@ -19,7 +19,7 @@ async fn upload_addresses_have_the_host_of_the_request_if_it_is_trusted() {
         group: None,
         max_bytes: None,
     };
-    let created = market.market().write_blocking(|writer| operations::grants::create(writer, &grant));
+    let created = market.write(|writer| operations::grants::create(writer, &grant));
     let path = format!("/v2/vendor/uploads/grants/{}", created.unwrap().1);
     let file = json!({"file_name": "a.zip", "size_bytes": 100, "content_type": "application/zip"});
     for (host, base) in [

@@ -314,10 +314,7 @@ async fn submitted_listing_is_checked_and_certified() {
     seller_post(&market, &format!("raw-data/{files}/data"), json!({"channel": "zip", "url": url})).await;
     let listing: Uuid = seeded_id("listings", "good").parse().unwrap();
     let perform = |id: Uuid, operation| {
-        market
-            .market()
-            .write_blocking(move |writer| listing_lifecycle::perform(writer, id, operation))
-            .unwrap();
+        market.write(move |writer| listing_lifecycle::perform(writer, id, operation)).unwrap();
     };
     let view = |key: &str| {
         let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", seeded_id("listings", key)));
@@ -347,10 +344,7 @@ async fn submitted_listing_is_checked_and_certified() {
     // Each task is checked separately.
     let tasks: Uuid = seeded_id("listings", "tasks").parse().unwrap();
     market
-        .market()
-        .write_blocking(|writer| {
-            operations::listing_lifecycle::start_run(writer, Platform::of_process(), tasks)
-        })
+        .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), tasks))
         .unwrap();
     market.run_background();
     let view = view("tasks").await;
@@ -377,10 +371,7 @@ async fn withdrawing_a_listing_cancels_its_run() {
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     for _ in 0..3 {
         for operation in [Operation::Submit, Operation::Withdraw] {
-            market
-                .market()
-                .write_blocking(|writer| listing_lifecycle::perform(writer, listing, operation))
-                .unwrap();
+            market.write(|writer| listing_lifecycle::perform(writer, listing, operation)).unwrap();
         }
     }
     market.run_background();
@@ -407,10 +398,7 @@ async fn certification_ends_when_the_data_changes() {
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     let check = || {
         market
-            .market()
-            .write_blocking(|writer| {
-                operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
-            })
+            .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing))
             .unwrap();
     };
     let view = async || seller_get(&market, &format!("listings/{listing}/qc")).await;
@@ -453,7 +441,7 @@ async fn checks_of_detached_data_are_no_evidence() {
         let evidence = seller_get(&market, &format!("listings/browse/{listing}/quality")).await;
         let checks = evidence["checks"].as_array().unwrap().clone();
         let of_assets = checks.iter().filter(|check| !check["asset_type"].is_null()).count();
-        let certificate = market.market().read_blocking(|reader| {
+        let certificate = market.read(|reader| {
             let seller = teams::vendor(reader.rows, "seller");
             operations::listing_quality::certificate_of_own(reader, &seller, listing)
         });
@@ -463,17 +451,14 @@ async fn checks_of_detached_data_are_no_evidence() {
     attach("first").await;
     attach("second").await;
     market
-        .market()
-        .write_blocking(|writer| {
-            operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
-        })
+        .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing))
         .unwrap();
     market.run_background();
     let (of_assets, of_listing, shown) = evidence().await;
     assert!(of_assets > 0 && of_listing > 0);
     assert_eq!(shown, of_assets + of_listing);
     let is_of_other_data = || {
-        let required = market.market().read_blocking(|reader| {
+        let required = market.read(|reader| {
             operations::review_cases::required_checks(reader, Platform::of_process(), listing)
         });
         required.unwrap() == operations::review_cases::RequiredChecks::OtherData

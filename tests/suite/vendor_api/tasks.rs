@@ -143,8 +143,7 @@ fn add_built_version(market: &TestMarket, task: &str) {
     let find = "SELECT id FROM tasks WHERE uuid = ?1";
     let task_row_id = TaskRowId(rows.query_row(find, [task], |row| row.get(0)).unwrap());
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let version_row_id = store::tasks::insert_version(writer.rows, task_row_id, &version)?;
             let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
             store::tasks::insert_build(
@@ -173,7 +172,7 @@ async fn imported_task_is_existing_even_if_a_later_build_failed() {
         let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
         store::tasks::insert_build(writer.rows, version, id, 2, BuildStatus::Failed, writer.now)
     };
-    market.market().write_blocking(fail_build).unwrap();
+    market.write(fail_build).unwrap();
     let again = import_tasks(&market, &task_ids_body(&["s/built", "s/broken"])).await.ok();
     let ids = |assets: &Value| {
         assets.as_array().unwrap().iter().map(|asset| asset["id"].clone()).collect::<Vec<_>>()
@@ -381,8 +380,7 @@ async fn refresh_updates_the_quality_of_every_task() {
     };
     let raw = marketplace::clock::fixture_record_id("tasks", "s/raw");
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let version = store::tasks::find_version_row_id(writer.rows, raw, 1)?.unwrap();
             store::tasks::insert_trace(writer.rows, version, &trace)
         })

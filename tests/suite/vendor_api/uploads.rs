@@ -270,7 +270,7 @@ async fn grant_is_limited_to_its_team_size_and_lifetime() {
     send_part_ok(&market, &single, &bytes).await;
     let staged = market.market().data_dir().join("blobs/staged");
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 1);
-    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
     assert_eq!(plan_upload(&market, &token, plan_body(&bytes)).await.expect_error(410), "grant_expired");
     assert_eq!(send_part(&market, &single, &bytes).await.expect_error(404), "not_found");
     market.run_background();
@@ -366,7 +366,7 @@ async fn s3_store_receives_the_parts_directly() {
     let single = plan_upload(&market, &token, plan_body(&zip_with_filling(10))).await.ok();
     s3::put(single["url"].as_str().unwrap(), zip_with_filling(10)).await;
     assert_eq!(store.object_names().len(), 3);
-    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
     market.run_background();
     assert_eq!(store.object_names().len(), 2);
 }
@@ -477,7 +477,7 @@ async fn part_of_an_upload_that_ends_meanwhile_is_not_found() {
     let revoke = async {
         // The buffer takes more bytes only when the part is being received.
         sender.write_all(&bytes[..200]).await.unwrap();
-        market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+        market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
         let id = plan["upload_id"].as_str().unwrap();
         std::fs::remove_dir_all(find_directory(market.market().data_dir(), id).unwrap()).unwrap();
         sender.write_all(&bytes[200..]).await.unwrap();

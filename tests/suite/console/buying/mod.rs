@@ -111,22 +111,17 @@ fn id_of(path: &str) -> Uuid {
     path.rsplit('/').next().unwrap().parse().unwrap()
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Returns the credits of a team, in cents.
 fn credits(market: &TestMarket, team: &str) -> i64 {
-    let balances = market
-        .market()
-        .read_blocking(|reader| store::wallet::balances(reader.rows, teams::team(reader.rows, team).row_id));
+    let balances =
+        market.read(|reader| store::wallet::balances(reader.rows, teams::team(reader.rows, team).row_id));
     balances.unwrap().credits.0
 }
 
 /// Changes the fields of a listing, as its vendor.
 fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut ListingFields)) {
     let id = listing_id(listing);
-    let changed = write(market, |writer| {
+    let changed = market.write(|writer| {
         let row = store::listings::find(writer.rows, id)?.unwrap();
         let mut fields = store::listings::find_fields(writer.rows, row.row_id)?;
         change(&mut fields);
@@ -140,7 +135,7 @@ fn republish_plain(market: &TestMarket, change: impl FnOnce(&mut Writer, &Vendor
     // A listing with a price of a sample but no sample is not reviewed again.
     change_listing(market, "plain", |fields| fields.sample_price = None);
     let listing = listing_id("plain");
-    let published = write(market, |writer| {
+    let published = market.write(|writer| {
         listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
         let vendor = teams::vendor(writer.rows, "seller");
         change(writer, &vendor)?;
@@ -162,7 +157,7 @@ fn link_c4(writer: &mut Writer, vendor: &Vendor) -> Result<()> {
 type Decision<T> = fn(&mut Writer, Platform, Actor, Uuid) -> Result<T>;
 
 fn decide<T>(market: &TestMarket, purchase: Uuid, decision: Decision<T>) -> Result<T> {
-    write(market, |writer| decision(writer, Platform::of_process(), Actor::Platform, purchase))
+    market.write(|writer| decision(writer, Platform::of_process(), Actor::Platform, purchase))
 }
 
 fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {

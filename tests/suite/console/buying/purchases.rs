@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
-    credits, decide, id_of, link_c4, made, purchases, republish_plain, run_background, shop, write,
+    credits, decide, id_of, link_c4, made, purchases, republish_plain, run_background, shop,
 };
 use crate::{
     harness::{archives::unzip, browser::Browser},
@@ -263,7 +263,7 @@ async fn receipt_has_the_names_at_the_time_of_the_purchase() {
     let ordered = made(&buy(&browser, "dear", "pay_with=invoice").await, "ordered");
     for name in ["Seller house", "Buyer house"] {
         let new = format!("New {name}");
-        write(&market, |writer| teams::rename(writer, Platform::of_process(), name, &new)).unwrap();
+        market.write(|writer| teams::rename(writer, Platform::of_process(), name, &new)).unwrap();
     }
     for path in [receipt, ordered] {
         let page = browser.get(&path).await;

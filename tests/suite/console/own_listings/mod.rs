@@ -12,8 +12,6 @@ mod story;
 use marketplace::{
     clock::fixture_record_id,
     domain::{listing_lifecycle::Operation, listings::Actor},
-    error::Result,
-    market::Writer,
     store::{self, listings::ListingFields, listings::ListingRow},
 };
 use serde_json::{Value, json};
@@ -106,25 +104,20 @@ fn draft() -> String {
     path_of(listing_id("draft"))
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Carries out a decision of the platform, with a note to the vendor.
 fn decide(market: &TestMarket, listing: Uuid, operation: Operation, note: Option<&str>) {
-    let decided = write(market, |writer| {
-        listing_lifecycle::perform_as(writer, listing, operation, Actor::Platform, note)
-    });
+    let decided = market
+        .write(|writer| listing_lifecycle::perform_as(writer, listing, operation, Actor::Platform, note));
     decided.unwrap();
 }
 
 fn row(market: &TestMarket, listing: Uuid) -> ListingRow {
-    market.market().read_blocking(|reader| Ok(store::listings::find(reader.rows, listing)?.unwrap())).unwrap()
+    market.read(|reader| Ok(store::listings::find(reader.rows, listing)?.unwrap())).unwrap()
 }
 
 fn fields(market: &TestMarket, listing: Uuid) -> ListingFields {
     let row = row(market, listing).row_id;
-    market.market().read_blocking(|reader| store::listings::find_fields(reader.rows, row)).unwrap()
+    market.read(|reader| store::listings::find_fields(reader.rows, row)).unwrap()
 }
 
 /// Opens the page of a step, and sends its form.
@@ -212,7 +205,6 @@ async fn commits_of<T>(market: &TestMarket, request: impl Future<Output = T>) ->
 /// Returns the credits of the seller, in cents.
 fn credits(market: &TestMarket) -> i64 {
     let team = |reader: &store::Reader| crate::harness::teams::team(reader, "seller").row_id;
-    let balances =
-        market.market().read_blocking(|reader| store::wallet::balances(reader.rows, team(reader.rows)));
+    let balances = market.read(|reader| store::wallet::balances(reader.rows, team(reader.rows)));
     balances.unwrap().credits.0
 }

@@ -176,8 +176,7 @@ fn refund(market: &TestMarket, random: &mut Random, model: &mut Model) {
     }
     let id = *random.pick(&ids);
     let platform = Platform::of_process();
-    let refunded =
-        market.market().write_blocking(|writer| purchases::refund(writer, platform, Actor::Platform, id));
+    let refunded = market.write(|writer| purchases::refund(writer, platform, Actor::Platform, id));
     let sale = model.sales.get_mut(&id).unwrap();
     if refunded.is_ok() {
         assert!(sale.available_at.is_some(), "it is refunded once");
@@ -331,7 +330,7 @@ async fn earnings_are_released_converted_and_withdrawn() {
         let rows = crate::harness::database::connect_to_copy(market.market());
         let sql = "SELECT uuid FROM withdrawals WHERE cents = ?1";
         let id: Uuid = rows.query_row(sql, [amount], |row| row.get(0)).unwrap();
-        let decided = market.market().write_blocking(|writer| {
+        let decided = market.write(|writer| {
             let decide = if is_paid { withdrawals::mark_paid } else { withdrawals::mark_failed };
             decide(writer, Platform::of_process(), Actor::Platform, id)
         });

@@ -72,7 +72,7 @@ async fn sales_are_in_the_order_of_their_payments() {
     assert_eq!(titles, ["Listing d", "Listing b", "Listing a", "Listing c"]);
     let page = |start| {
         let request = TeamPageRequest { start, limit: 2, counts: false };
-        let found = market.market().read_blocking(|reader| {
+        let found = market.read(|reader| {
             let team = teams::team(reader.rows, "seller").row_id;
             SALES.page::<TeamSale>(reader.rows, team, reader.now, &Filters::default(), request)
         });

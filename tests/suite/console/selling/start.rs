@@ -57,9 +57,8 @@ fn tidy_market() -> TestMarket {
 
 /// Sets, or deletes, how the market pays the seller.
 fn set_payout(market: &TestMarket, text: Option<&str>) {
-    let set = market.market().write_blocking(|writer| {
-        teams::set_payout_setup(writer, Platform::of_process(), "Seller house", text)
-    });
+    let set =
+        market.write(|writer| teams::set_payout_setup(writer, Platform::of_process(), "Seller house", text));
     set.unwrap();
 }
 
@@ -235,7 +234,7 @@ fn receive_bid(market: &TestMarket) {
 fn reviewed(market: &TestMarket, key: &str, decision: Operation, note: Option<&str>) {
     let history = json!([{"event": "submitted", "at": "-P8D"}]);
     market.seed_json(&json!({"listings": [listing(key, &json!({"assets": ["files"], "history": history}))]}));
-    let decided = market.market().write_blocking(|writer| {
+    let decided = market.write(|writer| {
         listing_lifecycle::perform_as(writer, listing_id(key), decision, Actor::Platform, note)
     });
     decided.unwrap();
@@ -263,9 +262,8 @@ fn deprecate(market: &TestMarket) {
         accepts_new_listings: true,
         message: "Use another kind.",
     };
-    let deprecated = market.market().write_blocking(|writer| {
-        asset_types::deprecate(writer, Platform::of_process(), Kind::RawData, &input)
-    });
+    let deprecated =
+        market.write(|writer| asset_types::deprecate(writer, Platform::of_process(), Kind::RawData, &input));
     deprecated.unwrap();
 }
 

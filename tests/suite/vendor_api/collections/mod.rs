@@ -315,14 +315,10 @@ async fn invalid_query_parameters_are_rejected() {
 #[tokio::test]
 async fn postponed_inventory_rows_are_inserted_on_open() {
     let (market, assets) = random_market(5);
-    let team = market
-        .market()
-        .read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"))
-        .unwrap();
+    let team = market.read(|reader| operations::teams::resolve(reader.rows, "Seller house")).unwrap();
     let own = KindFields::Other(&[]);
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             store::inventory::postpone(writer.rows, store::inventory::last_asset_row_id(writer.rows)?)?;
             let asset = NewAsset {
                 id: uuid::Uuid::from_u128(0xa55e7),
