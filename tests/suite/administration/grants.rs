@@ -1,22 +1,15 @@
 //! The lives of upload grants.
 
-use marketplace::{
-    domain::{assets::Exclusivity, row_ids::GrantRowId},
-    error::Error,
-    operations::grants::{self, GrantInput},
-};
+use marketplace::{domain::row_ids::GrantRowId, error::Error, operations::grants};
 
 use super::{HOUR, event_types, events, problems, refusal, run_steps};
-use crate::{catalog::small_market::small_market, harness::TestMarket};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{TestMarket, grant_input},
+};
 
 fn create(market: &TestMarket) -> GrantRowId {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Code",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
+    let grant = grant_input("Seller house", "Code");
     market.write(|writer| grants::create(writer, &grant)).unwrap().0
 }
 
@@ -66,13 +59,7 @@ fn expired_grant_stays_expired_when_the_clock_jumps_back() {
 fn title_of_a_grant_has_bounds() {
     let market = small_market(&[]);
     for title in ["", " ", "a\nb", &"x".repeat(201)] {
-        let grant = GrantInput {
-            team: "Seller house",
-            title,
-            exclusivity: Exclusivity::Available,
-            group: None,
-            max_bytes: None,
-        };
+        let grant = grant_input("Seller house", title);
         assert_eq!(problems(market.write(|writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
     }
 }

@@ -3,7 +3,6 @@
 use marketplace::{
     clock::fixture_record_id,
     domain::{
-        assets::Exclusivity,
         listings::{Actor, CatalogStatus},
         money::Cents,
         purchases::{PayWith, PurchaseKind},
@@ -11,8 +10,7 @@ use marketplace::{
     },
     error::{Error, Result},
     operations::{
-        grants::{self, GrantInput},
-        keys, listing_lifecycle,
+        grants, keys, listing_lifecycle,
         offers::{self, OfferInput},
         purchases::{self, PurchaseInput},
         team_closures, teams,
@@ -24,7 +22,7 @@ use serde_json::{Value, json};
 use super::{event_types, events, platform, problems};
 use crate::{
     catalog::small_market::{BROWSE, listing, published, small_market, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, grant_input},
 };
 
 fn conflict<T: std::fmt::Debug>(result: Result<T>) -> String {
@@ -159,13 +157,7 @@ async fn closing_a_team_ends_what_it_has_begun() {
         listing("c", &json!({})),
         published("d", 3, &json!({"team": "both"})),
     ]);
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Code",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
+    let grant = grant_input("Seller house", "Code");
     market.write(|writer| grants::create(writer, &grant)).unwrap();
     let (_, key) = market.write(|writer| keys::create(writer, "Seller house", "ci", None)).unwrap();
     market.get(&key, "/v2/codebases").await.ok();
@@ -187,8 +179,7 @@ fn nothing_is_changed_or_created_for_a_closed_team() {
     let market = small_market(&[published("a", 3, &json!({}))]);
     close(&market, "Seller house").unwrap();
     let team = "Seller house";
-    let grant =
-        GrantInput { team, title: "Code", exclusivity: Exclusivity::Available, group: None, max_bytes: None };
+    let grant = grant_input(team, "Code");
     let id = fixture_record_id("listings", "a");
     let results = [
         conflict(close(&market, team)),

@@ -4,22 +4,21 @@
 use std::cell::Cell;
 
 use marketplace::{
-    clock::{Clock, Entropy},
+    clock::Entropy,
     domain::{
         jobs::{JobKind, JobSubject, LEASE_MICROS, MAX_ATTEMPTS, Queue},
         time::Timestamp,
     },
     market::{Market, OpenMode, OpenOptions},
     operations::{self, background::BackgroundJobs},
-    rest,
-    store::{self, Durability},
+    store,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use crate::{
     catalog::small_market,
-    harness::{NOW, TestMarket, archives::zip_of, waiting::poll_until},
+    harness::{TestMarket, archives::zip_of, market_options, waiting::poll_until},
     untrusted_files::child_processes::Program,
     vendor_api::seller_market::{
         OTHER, SELLER, empty_market, seller_call, seller_get, seller_post, upload_zip,
@@ -115,15 +114,9 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
     let _jobs = start(&market);
     wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
     let command = Market::open(OpenOptions {
-        data_dir: market.market().data_dir().to_owned(),
-        settings: market.market().settings().clone(),
-        clock: Clock::stopped(Timestamp::parse(NOW).unwrap()).into(),
         entropy: Entropy::seeded(3),
-        durability: Durability::None,
         mode: OpenMode::Command,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(market.market().data_dir(), market.market().settings().clone())
     });
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
     command.unwrap().write_blocking(|writer| writer.enqueue(kind, subject)).unwrap();

@@ -1,17 +1,9 @@
 //! Maintenance: changes by teams are refused, and everything else continues.
 
 use marketplace::{
-    domain::{
-        assets::Exclusivity,
-        principals::{KeyScope, PrincipalKind},
-    },
+    domain::principals::{KeyScope, PrincipalKind},
     market::Writer,
-    operations::{
-        access::Platform,
-        grants::{self, GrantInput},
-        keys,
-        webhook_sender::WebhookSender,
-    },
+    operations::{access::Platform, grants, keys, webhook_sender::WebhookSender},
     worlds::NewWorld,
 };
 use poem::http::Method;
@@ -25,7 +17,7 @@ use super::{
 };
 use crate::{
     harness::{
-        BASE, TestMarket, TestResponse, backups,
+        BASE, TestMarket, TestResponse, backups, grant_input,
         receiver::{Receiver, Reply},
         records::{self, demo_records},
     },
@@ -165,13 +157,7 @@ async fn due_steps_jobs_and_webhooks_go_on() {
 async fn upload_continues_after_maintenance() {
     let market = TestMarket::demo();
     let team = demo_records().find("teams", demo_records().team_of(VENDOR));
-    let grant = GrantInput {
-        team: team["name"].as_str().unwrap(),
-        title: "Billing",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
+    let grant = grant_input(team["name"].as_str().unwrap(), "Billing");
     let (_, token) = market.write(|writer| grants::create(writer, &grant)).unwrap();
     let path = format!("/v2/vendor/uploads/grants/{token}");
     let bytes = [&b"PK\x05\x06"[..], &[0; 18]].concat();

@@ -355,15 +355,14 @@ pub fn demo_with_grant() -> TestMarket {
     market
 }
 
+/// Returns an upload grant for a team, by its name.
+pub const fn grant_input<'a>(team: &'a str, title: &'a str) -> GrantInput<'a> {
+    GrantInput { team, title, exclusivity: Exclusivity::Available, group: None, max_bytes: None }
+}
+
 /// Creates an upload grant, which fixture sets cannot have, for the routes whose path has its ID.
 fn create_grant(market: &TestMarket) {
-    let grant = GrantInput {
-        team: "Lumen Codeworks",
-        title: "Tide tables",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
+    let grant = grant_input("Lumen Codeworks", "Tide tables");
     market.write(|writer| operations::grants::create(writer, &grant)).unwrap();
 }
 
