@@ -2,14 +2,13 @@
 
 use regex::Regex;
 
+use super::VENDOR;
 use super::requests::{send, target};
 use crate::{
     catalog::small_market,
     harness::{TestMarket, browser::Browser, git::Repositories},
     opportunities::estimations::run_jobs,
 };
-
-const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_ESTIMATION: &str = "/console/estimations/new";
 
@@ -39,9 +38,11 @@ fn market(repositories: &Repositories) -> TestMarket {
     repositories.create_with_files("acme/ledger", &[("src/main.rs", "fn main() {\n    run();\n}\n")]);
     let url = repositories.url();
     let market = TestMarket::with_settings(|settings| settings.repositories.github_url.clone_from(&url));
-    let key = serde_json::json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": "mkt_seller_console", "created_at": "-P99D"});
-    small_market::seed_market(&market, &[], &serde_json::json!({"keys": [key]}));
+    small_market::seed_market(
+        &market,
+        &[],
+        &serde_json::json!({"keys": [small_market::console_key("seller")]}),
+    );
     market
 }
 

@@ -7,14 +7,12 @@ use marketplace::{
 };
 use uuid::Uuid;
 
+use super::{BUYER, VENDOR};
 use crate::harness::{
     NOW, TestMarket,
     browser::{Browser, Page},
     teams,
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_LISTING_REQUEST: &str = "/console/opportunities/new?kind=listing_request";
 const NEW_PROJECT: &str = "/console/opportunities/new?kind=project";

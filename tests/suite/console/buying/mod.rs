@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
@@ -45,10 +45,6 @@ const TERMS: &str = "For training only.\nNo <b>copies</b>.";
 /// console.
 pub(super) fn shop() -> TestMarket {
     let code = |key: &str, price: Value| codebase(key, &price);
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let plain = json!({"assets": ["c1", "c2", "c3", "c4"], "sample_price_usd": 2, "accepts_bids": true, "terms": TERMS});
     let market = small_market_with(
         &[
@@ -62,7 +58,7 @@ pub(super) fn shop() -> TestMarket {
                 code("c1", json!(20)), code("c2", json!(12.5)), code("c3", Value::Null), code("c4", json!(45)),
                 code("c5", Value::Null), code("c2b", json!(1)),
             ],
-            "keys": [key("buyer"), key("other"), key("seller")],
+            "keys": ["buyer", "other", "seller"].map(console_key),
         }),
     );
     for team in ["buyer", "other"] {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
@@ -65,10 +65,6 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
     lacking["codebase"].as_object_mut().unwrap().remove("commits");
     let notes = json!({"key": "notes", "team": "seller", "sku": "raw_data", "title": "Notes", "description": "D", "price_usd": 5,
         "domain_tags": ["finance"], "created_at": "-P95D", "raw_data": {}});
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let mut values = json!({"assets": ["c1", "c2"], "accepts_bids": true});
     for (name, value) in draft.as_object().unwrap() {
         values[name] = value.clone();
@@ -82,7 +78,7 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
         ],
         &json!({
             "assets": assets,
-            "keys": [key("buyer"), key("seller"), key("both")],
+            "keys": ["buyer", "seller", "both"].map(console_key),
         }),
     );
     for team in ["seller", "buyer"] {

@@ -12,7 +12,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
@@ -29,10 +29,8 @@ const LISTINGS: [&str; 5] = ["l0", "l1", "l2", "l3", "l4"];
 const HOLD: i64 = 7;
 
 fn market() -> TestMarket {
-    let key = json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": VENDOR, "created_at": "-P99D"});
     let listings = LISTINGS.map(|key| published(key, 30, &json!({"accepts_bids": true})));
-    let market = small_market_with(&listings, &json!({"keys": [key]}));
+    let market = small_market_with(&listings, &json!({"keys": [console_key("seller")]}));
     for team in BUYERS {
         give_credits(&market, team, 100_000_000);
     }

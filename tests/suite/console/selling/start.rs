@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{listing, published, seed_market, small_market_with},
+    catalog::small_market::{console_key, listing, published, seed_market, small_market_with},
     harness::{
         NOW, TestMarket,
         browser::{Browser, Page},
@@ -32,13 +32,9 @@ const BOTH: &str = "mkt_both_console";
 
 /// Returns an asset of the seller that lacks nothing, and keys for the console.
 fn records() -> Value {
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let files = json!({"key": "files", "team": "seller", "sku": "raw_data", "title": "Tide gauges", "description": "D",
         "domain_tags": ["finance"], "price_usd": 5, "created_at": "-P95D", "raw_data": {}});
-    json!({"assets": [files], "keys": [key("seller"), key("both")]})
+    json!({"assets": [files], "keys": ["seller", "both"].map(console_key)})
 }
 
 /// Returns a market in which nothing waits for the seller, who has the published listing `plain`.
