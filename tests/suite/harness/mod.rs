@@ -10,6 +10,7 @@ pub mod codebases;
 pub mod database;
 pub mod documents;
 pub mod environment;
+pub mod errors;
 pub mod generated;
 pub mod git;
 pub mod listing_lifecycle;

@@ -16,7 +16,7 @@ use marketplace::{
         purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
         row_ids::PurchaseRowId,
     },
-    error::{Error, Result},
+    error::Result,
     operations::{
         access::Platform,
         credit_purchases,
@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{published, small_market_with},
-    harness::{TestMarket, teams::team as team_of},
+    harness::{TestMarket, errors::code, teams::team as team_of},
 };
 
 /// Microseconds per day.
@@ -137,22 +137,6 @@ fn earnings_by_entries(market: &TestMarket, team: &str) -> (Cents, Cents) {
 
 fn refund(market: &TestMarket, purchase: PurchaseRowId) -> Result<()> {
     market.write(|writer| ledger::post_refund(writer, purchase, "Plain"))
-}
-
-/// Returns the code of an error; for invalid values, the field and the type of each problem.
-fn code<T>(result: Result<T>) -> String {
-    match result {
-        Ok(_) => "ok".to_owned(),
-        Err(Error::Invalid(problems)) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                format!("{} {}", loc[1].as_str().unwrap(), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
-        Err(error @ Error::Internal(_)) => panic!("{error:?}"),
-        Err(error) => error.code().unwrap().as_str().to_owned(),
-    }
 }
 
 /// Returns the types of the events since one, each with its time and data.

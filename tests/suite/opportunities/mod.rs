@@ -25,7 +25,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::harness::{
-    NOW, TestMarket,
+    NOW, TestMarket, errors,
     teams::{buyer, vendor},
 };
 
@@ -133,17 +133,7 @@ fn event_views(market: &TestMarket, resource: &str) -> Vec<String> {
 /// Returns the code of an error, or the locations and types of its problems.
 fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
     match result.unwrap_err() {
-        Error::Invalid(problems) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                let path: Vec<String> = loc.as_array().unwrap()[1..]
-                    .iter()
-                    .map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned))
-                    .collect();
-                format!("{} {}", path.join("."), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
+        Error::Invalid(problems) => errors::describe(&problems).join(", "),
         Error::InvalidTransition { from, allowed } => format!("from {from}: {}", allowed.join(", ")),
         other => other.code().unwrap().as_str().to_owned(),
     }

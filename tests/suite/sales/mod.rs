@@ -18,7 +18,7 @@ use marketplace::{
         money::Cents,
         purchases::{PayWith, PurchaseKind},
     },
-    error::{Error, Result},
+    error::Result,
     operations::{
         access::Platform,
         ledger,
@@ -34,6 +34,7 @@ use crate::{
     catalog::small_market::{published, small_market_with},
     harness::{
         TestMarket,
+        errors::code,
         teams::{buyer, team as team_of, vendor},
     },
 };
@@ -179,32 +180,6 @@ fn change_listing(
     operation: marketplace::domain::listing_lifecycle::Operation,
 ) -> Result<()> {
     market.write(|writer| crate::harness::listing_lifecycle::perform(writer, listing, operation).map(|_| ()))
-}
-
-/// Returns the code of an error; for invalid values, the place and the type of each problem.
-fn code<T>(result: Result<T>) -> String {
-    match result {
-        Ok(_) => "ok".to_owned(),
-        Err(Error::Invalid(problems)) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                let path: Vec<String> = loc
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .skip(1)
-                    .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
-                    .collect();
-                format!("{} {}", path.join("."), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
-        Err(error @ Error::Internal(_)) => panic!("{error:?}"),
-        Err(error) => {
-            use marketplace::string_enum::StringEnum;
-            error.code().unwrap().as_str().to_owned()
-        }
-    }
 }
 
 /// Returns the credits of a team, in cents.
