@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{HOUR, event_types, events, notifications, platform, problems, refusal, run_steps};
 use crate::{
     catalog::small_market::{BROWSE, matching_keys, published, small_market, small_market_with},
-    harness::{NOW, TestMarket},
+    harness::{NOW, TestMarket, elements},
 };
 
 fn label(slug: &str, label: &str) -> Label {
@@ -228,8 +228,7 @@ async fn retired_kind_stays_retired_when_the_clock_jumps_back() {
     assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
     assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
     let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
-    let retired =
-        types["deprecated_asset_types"].as_array().unwrap().iter().find(|kind| kind["slug"] == "raw_data");
+    let retired = elements(&types["deprecated_asset_types"]).find(|kind| kind["slug"] == "raw_data");
     assert_eq!(retired.unwrap()["deprecation"]["retired"], true, "{types}");
     market.clock().advance(40 * HOUR);
     run_steps(&market);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::harness::{
-    BASE, NOW, listing_lifecycle, market_options,
+    BASE, NOW, elements, listing_lifecycle, market_options,
     waiting::{poll_until, wait_until},
 };
 
@@ -79,12 +79,7 @@ impl ServedMarket {
     async fn titles(&self) -> Vec<String> {
         let (status, page) = self.browse("mkt_buyer").await;
         assert_eq!(status, 200, "{page}");
-        page["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|item| item["title"].as_str().unwrap().to_owned())
-            .collect()
+        elements(&page["items"]).map(|item| item["title"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until the newest listing in the server's catalog has this title.

@@ -274,6 +274,12 @@ impl TestMarket {
     }
 }
 
+/// Returns the elements of an array.
+#[track_caller]
+pub fn elements(array: &Value) -> std::slice::Iter<'_, Value> {
+    array.as_array().unwrap().iter()
+}
+
 /// Returns how tested markets are opened.
 pub fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
     panics::watch();
@@ -404,10 +410,7 @@ impl TestResponse {
         problems
             .iter()
             .map(|problem| {
-                let path: Vec<String> = problem["loc"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
+                let path: Vec<String> = elements(&problem["loc"])
                     .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
                     .collect();
                 format!("{} {}", path.join("."), problem["type"].as_str().unwrap())

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     catalog::small_market::{small_market, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, elements},
     vendor_api::seller_market::taskset_record,
 };
 
@@ -260,8 +260,7 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
     submit(&market, "seller", 3, project).unwrap();
     close("Buyer house").unwrap();
     let own = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
-    let mut statuses: Vec<_> =
-        own["items"].as_array().unwrap().iter().map(|bid| bid["status"].clone()).collect();
+    let mut statuses: Vec<_> = elements(&own["items"]).map(|bid| bid["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
     assert_eq!(statuses, ["accepted", "declined"]);
     let declined = ["project_bid_declined", "opportunity_cancelled", "opportunity_cancelled"];

@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, archives::zip_of, git::Repositories, listing_lifecycle, teams},
+    harness::{TestMarket, archives::zip_of, elements, git::Repositories, listing_lifecycle, teams},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
@@ -54,7 +54,7 @@ pub(super) async fn get_credits(market: &TestMarket) -> Value {
 /// Returns the key, the status, and the message of each check of a run.
 pub(super) fn check_results(run: &Value) -> Vec<(String, String, String)> {
     let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
-    let all = run["checks"].as_array().unwrap().iter();
+    let all = elements(&run["checks"]);
     all.map(|check| (text(check, "key"), text(check, "status"), text(check, "message"))).collect()
 }
 
@@ -223,12 +223,8 @@ async fn failed_and_cancelled_runs_are_refunded() {
     let rejection = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
     assert_eq!(rejection.expect_error(409), "data_not_attached");
     let notifications = seller_get(&market, "vendor/notifications").await;
-    let notifications: Vec<&Value> = notifications["notifications"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|notifications| &notifications["type"])
-        .collect();
+    let notifications: Vec<&Value> =
+        elements(&notifications["notifications"]).map(|notifications| &notifications["type"]).collect();
     assert_eq!(notifications, [&json!("quality_check_completed"); 2]);
 }
 
@@ -350,12 +346,7 @@ async fn submitted_listing_is_checked_and_certified() {
     let view = view("tasks").await;
     let run = &view["latest_run"];
     assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)));
-    let summary = run["task_summaries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["check_key"] == "tasks_graded")
-        .unwrap();
+    let summary = elements(&run["task_summaries"]).find(|row| row["check_key"] == "tasks_graded").unwrap();
     assert!(summary["passed"].as_u64().unwrap() > 0 && summary["failed"].as_u64().unwrap() > 0, "{summary}");
     let built = check_results(run).into_iter().find(|(key, ..)| key == "environment_builds").unwrap();
     assert_eq!(built.1, "failed");

@@ -11,6 +11,7 @@ use crate::{
     harness::{
         TestMarket,
         codebases::COMPLETING_FIELDS,
+        elements,
         git::{GitHost, HostBehavior, Repositories, commit, git, git_at},
     },
 };
@@ -148,12 +149,8 @@ async fn linked_repository_is_copied_and_analyzed() {
         }
         assert_eq!(count_private_and_public(&market).await, (0, 1));
         let structure = seller_get(&market, &format!("{path}/data/structure")).await;
-        let names: Vec<&str> = structure["roots"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|node| node["name"].as_str().unwrap())
-            .collect();
+        let names: Vec<&str> =
+            elements(&structure["roots"]).map(|node| node["name"].as_str().unwrap()).collect();
         assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
         // Analyzed fields are locked until the data is detached.
         let rejection = seller_call(&market, "PATCH", &path, json!({"commits": 7})).await;

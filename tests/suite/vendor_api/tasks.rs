@@ -18,7 +18,7 @@ use super::seller_market::{
     OTHER, SELLER, empty_market, market_with, seeded_id, seller_call, seller_get, seller_patch, seller_post,
     task_id, taskset_record, titles,
 };
-use crate::harness::{NOW, TestMarket, TestResponse};
+use crate::harness::{NOW, TestMarket, TestResponse, elements};
 
 fn market() -> TestMarket {
     market_with(
@@ -51,12 +51,8 @@ async fn taskset_import_takes_the_latest_built_versions() {
     assert_eq!(asset_titles(&done["imported"]), ["Task built", "Task two", "Task raw"]);
     assert_eq!(done["imported"][1]["task"]["version"], 2);
     assert_eq!(done["existing"], json!([]));
-    let skipped: Vec<(Value, Value)> = done["skipped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|skip| (skip["task_id"].clone(), skip["reason"].clone()))
-        .collect();
+    let skipped: Vec<(Value, Value)> =
+        elements(&done["skipped"]).map(|skip| (skip["task_id"].clone(), skip["reason"].clone())).collect();
     // The import of a taskset ignores deleted tasks, so `gone` is not even skipped.
     assert_eq!(
         skipped,
@@ -247,7 +243,7 @@ async fn tasks_hidden_from_the_team_are_not_found() {
     assert_eq!(asset_titles(&done["imported"]), ["Task built"]);
     assert_eq!(done["skipped"], json!([{"task_id": task_id("shown", "built"), "reason": "foreign"}]));
     let done = import_tasks(&market, &json!({"taskset_id": seeded_id("tasksets", "shown")})).await.ok();
-    assert!(done["skipped"].as_array().unwrap().iter().all(|skip| skip["reason"] == "foreign"));
+    assert!(elements(&done["skipped"]).all(|skip| skip["reason"] == "foreign"));
     assert_eq!(done["skipped"].as_array().unwrap().len(), 6);
 }
 

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::seller_market::{SELLER, create_grant, empty_market, seller_call, seller_get};
 use crate::{
     catalog::small_market,
-    harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, s3},
+    harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, elements, s3},
 };
 
 pub(super) const GRANTS: &str = "vendor/uploads/grants";
@@ -139,15 +139,11 @@ async fn large_zip_is_uploaded_in_parts_and_resumed() {
     let late = send_part(&market, &addresses[1], parts[1]).await;
     assert_eq!(late.expect_error(403), "forbidden", "a URL must expire after one hour");
     let received = get_received_parts(&market, &token, &multipart, &[2, 5]).await;
-    let numbers: Vec<u64> = received["received"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["part_number"].as_u64().unwrap())
-        .collect();
+    let numbers: Vec<u64> =
+        elements(&received["received"]).map(|part| part["part_number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [1, 3, 4, 6]);
     assert_eq!(received["received"][3]["size_bytes"], bytes.len() - 5 * PART);
-    for (address, index) in received["parts"].as_array().unwrap().iter().zip([1, 4]) {
+    for (address, index) in elements(&received["parts"]).zip([1, 4]) {
         sent_parts[index] = send_part_ok(&market, address, parts[index]).await;
     }
     // All parts have been received, but a request lists none or not all of them.
