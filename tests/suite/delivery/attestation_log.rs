@@ -23,7 +23,7 @@ use marketplace::{
 };
 use serde_json::json;
 
-use super::{Shop, run_background, sha256, shop, unzip};
+use super::{Shop, sha256, shop, unzip};
 use crate::harness::{
     TestResponse,
     backups::{back_up, open_restored, temp_dir},
@@ -37,7 +37,7 @@ const LOG: &str = "/.well-known/marketplace-log.json";
 /// Makes the next head.
 async fn pass_hour(shop: &Shop) {
     shop.market.clock().advance(HOUR);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
 }
 
 async fn published(shop: &Shop, query: &str) -> PublishedLogs {
@@ -96,7 +96,7 @@ async fn a_head_is_made_every_hour_and_its_size_tells_nothing() {
     );
     // One head, however far the clock jumps.
     shop.market.clock().advance(100 * HOUR);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(sizes(&published(&shop, "").await), [256, 192, 128, 64]);
     for (invalid, status) in [("?before=0", 422), ("?size=1", 422), ("?before=x", 422), ("?origin=x", 422)] {
         assert_eq!(shop.fetch(&format!("{LOG}{invalid}"), &[]).await.status, status, "{invalid}");
@@ -136,7 +136,7 @@ async fn proof_comes_with_the_next_head_and_stays_the_same() {
         assert!([403, 404].contains(&status), "{team}: {status}");
     }
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(proof(&shop, "seller").await.expect_error(404), "not_found");
 }
 

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Shop, run_background, sha256, shop, unzip};
+use super::{Shop, sha256, shop, unzip};
 use crate::{
     harness::{
         backups::{back_up, open_restored, temp_dir},
@@ -76,7 +76,7 @@ async fn only_buyers_get_an_attestation_and_the_same_everywhere() {
     let shop = shop().await;
     let purchase = shop.buy("buyer", PurchaseKind::Full).await;
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let own = unzip(&shop.download("seller").await);
     assert!(!own.contains_key("attestation.json") && own.contains_key("croissant.json"), "{:?}", own.keys());
     let link = shop.link("buyer").await.replace('?', "/attestation?");
@@ -107,7 +107,7 @@ async fn attestation_lets_a_bundle_be_prepared() {
     let link = shop.link("buyer").await.replace('?', "/attestation?");
     let first = shop.fetch(&link, &[]).await;
     assert_eq!(first.expect_error(503), "at_capacity");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(shop.fetch(&link, &[]).await.status, 200);
 }
 
@@ -116,7 +116,7 @@ async fn agreement_without_text_keeps_its_id() {
     let shop = shop().await;
     buy_unprepared(&shop, "buyer");
     shop.execute("DELETE FROM agreements");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let agreement = delivery(&shop, "buyer").await.agreement.unwrap();
     assert!(agreement.id.is_some() && agreement.terms_sha256.is_none(), "{agreement:?}");
 }
@@ -188,12 +188,12 @@ async fn each_buyer_is_told_once_that_a_certification_has_ended() {
     let told = |team: &str| changes(&shop, team).len();
     perform(&shop, Operation::Revoke);
     assert_eq!(told("buyer"), 0, "a job tells them");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
     for operation in [Operation::Certify, Operation::Revoke] {
         perform(&shop, operation);
     }
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
 }
 
@@ -218,7 +218,7 @@ async fn status_follows_refunds_and_certifications() {
     }
     perform(&shop, Operation::Revoke);
     assert!(status(&shop, "buyer", &digest).await.predicate.certification_revoked_at.is_some());
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     refund(&shop, purchase);
     assert!(status(&shop, "buyer", &digest).await.predicate.refunded_at.is_some());
     assert_eq!(changes(&shop, "buyer"), ["certification_revoked", "refunded"]);

@@ -14,7 +14,7 @@ use marketplace::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Shop, run_background, sha256, shop_of, unzip};
+use super::{Shop, sha256, shop_of, unzip};
 use crate::{
     harness::{archives::zip_of, listing_lifecycle},
     sales::{buy, listing_id},
@@ -61,7 +61,7 @@ fn republish_unchecked(shop: &Shop) {
 
 async fn check(shop: &Shop) {
     start_checks(shop);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
 }
 
 /// Replaces the raw data by a zip without a license.
@@ -106,10 +106,10 @@ async fn checks_are_attested_of_the_data_that_they_have_read() {
     // Own checks of the new data are for the vendor alone, so they change nothing.
     perform(&shop, Operation::Unpublish);
     replace_data(&shop).await;
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let path = format!("raw-data/{}/qc/runs", shop.assets[1]);
     seller_call(&shop.market, "POST", &path, Value::Null).await.expect_status(202);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     republish_unchecked(&shop);
     shop.buy("other", PurchaseKind::Full).await;
     let other = delivery(&shop, "other").await;
@@ -142,7 +142,7 @@ async fn listing_and_checks_are_those_of_the_purchase() {
     shop.execute("UPDATE listings SET title = 'Other'");
     replace_data(&shop).await;
     start_checks(&shop);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let files = unzip(&shop.download("buyer").await);
     let second = delivery(&shop, "buyer").await;
     assert_eq!(second.quality_run, first.quality_run);
@@ -168,7 +168,7 @@ async fn description_has_neither_a_commit_nor_checks_of_the_data() {
         fs::rename(directory, away).unwrap();
         fs::create_dir(directory).unwrap();
     }
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     for (directory, away) in &directories {
         fs::remove_dir_all(directory).unwrap();
         fs::rename(away, directory).unwrap();

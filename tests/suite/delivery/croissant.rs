@@ -4,7 +4,7 @@
 use marketplace::domain::{listing_lifecycle::Operation, purchases::PurchaseKind};
 use serde_json::{Value, json};
 
-use super::{Shop, run_background, sha256, shop, shop_of, unzip};
+use super::{Shop, sha256, shop, shop_of, unzip};
 use crate::{harness::listing_lifecycle, sales::listing_id};
 
 /// The files of raw data with two tables, of which one has two files and a column with nested values.
@@ -118,7 +118,7 @@ async fn digests_are_for_the_owner_and_buyers() {
     let files = unzip(&shop.download("buyer").await);
     // The owner's bundle is prepared when it is first requested.
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let path = format!("{}/upload.zip", shop.assets[1]);
     for team in ["buyer", "seller"] {
         let entry = with_id(&describe(&shop, team).await["distribution"], &path).clone();

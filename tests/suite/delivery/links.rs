@@ -98,7 +98,7 @@ async fn vendor_gets_the_listing_as_it_is() {
     let shop = shop().await;
     let link = shop.link("seller").await;
     shop.fetch(&link, &[]).await.expect_error(503);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let first = shop.download("seller").await;
     assert_eq!(shop.detail("seller").await["bundle_manifest"].as_object().unwrap().len(), 4);
     shop.buy("buyer", PurchaseKind::Full).await;
@@ -118,7 +118,7 @@ async fn vendor_gets_the_listing_as_it_is() {
     };
     shop.market.write(version).unwrap();
     shop.fetch(&link, &[]).await.expect_error(503);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert!(delivered(&shop.download("seller").await) != delivered(&first));
     assert!(shop.download("buyer").await == bought);
 }

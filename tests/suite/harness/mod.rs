@@ -236,6 +236,13 @@ impl TestMarket {
         operations::background::run_pending(&self.market, &|| true).unwrap();
     }
 
+    /// Like [`TestMarket::run_background`], on a thread that serves no requests, as a server does.
+    pub async fn run_background_on_a_thread(&self) {
+        let market = self.market.clone();
+        let run = move || operations::background::run_pending(&market, &|| true).unwrap();
+        tokio::task::spawn_blocking(run).await.unwrap();
+    }
+
     /// Sends a request without a body.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> TestResponse {
         self.send_body(method, path, headers, Vec::new()).await

@@ -48,7 +48,7 @@ pub fn listing_id(key: &str) -> Uuid {
 }
 
 /// Returns the ID of a seeded asset.
-fn asset_id(key: &str) -> Uuid {
+pub fn asset_id(key: &str) -> Uuid {
     fixture_record_id("assets", key)
 }
 

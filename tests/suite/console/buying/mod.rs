@@ -6,14 +6,12 @@ mod random;
 mod signatures;
 
 use marketplace::{
-    clock::fixture_record_id,
     domain::{
         assets::RepositoryChannel, bundles::hexadecimal, listing_lifecycle::Operation, listings::Actor,
     },
     error::Result,
     market::Writer,
     operations::{
-        self,
         access::{Platform, Vendor},
         codebases::{self, LinkRequest},
         purchases as operations_of_purchases,
@@ -31,7 +29,7 @@ use crate::{
         browser::{Browser, Page},
         database, listing_lifecycle, teams,
     },
-    sales::{DAY, codebase, give_credits, listing_id},
+    sales::{DAY, asset_id, codebase, give_credits, listing_id},
 };
 
 const BUYER: &str = "mkt_buyer_console";
@@ -65,10 +63,6 @@ pub(super) fn shop() -> TestMarket {
         give_credits(&market, team, 100_000);
     }
     market
-}
-
-fn asset_id(key: &str) -> Uuid {
-    fixture_record_id("assets", key)
 }
 
 /// Returns the address of the page on which a listing is bought.
@@ -158,12 +152,6 @@ fn decide<T>(market: &TestMarket, purchase: Uuid, decision: Decision<T>) -> Resu
 
 fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
     decide(market, purchase, operations_of_purchases::complete)
-}
-
-async fn run_background(market: &TestMarket) {
-    let market = market.market().clone();
-    let run = move || operations::background::run_pending(&market, &|| true).unwrap();
-    tokio::task::spawn_blocking(run).await.unwrap();
 }
 
 /// Returns the text of the agreement of a purchase, after checking that the receipt states its digest.

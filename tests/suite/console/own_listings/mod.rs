@@ -10,7 +10,6 @@ mod samples;
 mod story;
 
 use marketplace::{
-    clock::fixture_record_id,
     domain::{listing_lifecycle::Operation, listings::Actor},
     store::{self, listings::ListingFields, listings::ListingRow},
 };
@@ -24,7 +23,7 @@ use crate::{
         browser::{Browser, Page},
         listing_lifecycle, markup,
     },
-    sales::{codebase, give_credits, listing_id},
+    sales::{asset_id, codebase, give_credits, listing_id},
 };
 
 const SELLER: &str = "mkt_seller_console";
@@ -85,10 +84,6 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
         give_credits(&market, team, 100_000);
     }
     market
-}
-
-fn asset_id(key: &str) -> Uuid {
-    fixture_record_id("assets", key)
 }
 
 /// Returns the path of the page of a listing.
