@@ -25,6 +25,11 @@ pub fn optional_money(amount: Option<Cents>) -> String {
     amount.map_or_else(|| MISSING.to_owned(), money)
 }
 
+/// Returns an amount as fields and files have it; empty if there is none.
+pub fn plain_amount(amount: Option<Cents>) -> String {
+    amount.map(|amount| amount.to_string()).unwrap_or_default()
+}
+
 /// Returns a size in decimal units, and the exact number of bytes if these units round it: `1.5 KB (1,495 bytes)`.
 pub fn size_in_bytes(bytes: u64) -> String {
     match size(bytes) {

@@ -28,12 +28,10 @@ use crate::{
 /// The page.
 pub struct ReceiptPage;
 
-impl Page for ReceiptPage {
+impl Page<Buyer> for ReceiptPage {
     const PATH: &'static str = "/purchases/{purchase_id}";
     const TITLE: &'static str = "Receipt";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -154,7 +152,7 @@ fn head(purchase: &TeamPurchase) -> Markup {
                 p.long { b { bdi { (purchase.listing_title) } } }
                 (number(purchase))
             }
-            (purchases::badge(purchase.status))
+            (badges::of(purchases::tone_and_label(purchase.status)))
         }
     }
 }

@@ -3,13 +3,13 @@
 use regex::Regex;
 use serde_json::json;
 
+use super::VENDOR;
 use super::bulk_changes::{NEW, create, start};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
 };
 
-const VENDOR: &str = "mkt_demo_vendor";
 const INVENTORY: &str = "/console/inventory";
 
 /// Returns the rows of the table, each as the ID and the texts of the cells.

@@ -6,14 +6,12 @@ use rusqlite::Connection;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::{BUYER, OPERATOR};
 use crate::harness::{
     self, BASE, TestMarket,
     browser::Browser,
     records::{self, demo_records},
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// Creates a key of a team through the operator API, and returns its ID and its secret.
 async fn create_key(market: &TestMarket, scope: &str) -> (String, String) {

@@ -4,7 +4,7 @@
 use marketplace::domain::{listing_lifecycle::Operation, purchases::PurchaseKind};
 use serde_json::{Value, json};
 
-use super::{Shop, run_background, sha256, shop, shop_of, unzip};
+use super::{Shop, sha256, shop, shop_of, unzip};
 use crate::{harness::listing_lifecycle, sales::listing_id};
 
 /// The files of raw data with two tables, of which one has two files and a column with nested values.
@@ -139,7 +139,7 @@ async fn digests_are_for_the_owner_and_buyers() {
     let files = unzip(&shop.download("buyer").await);
     // The owner's bundle is prepared when it is first requested.
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let path = format!("{}/upload.zip", shop.assets[1]);
     for team in ["buyer", "seller"] {
         let entry = with_id(&describe(&shop, team).await["distribution"], &path).clone();
@@ -150,8 +150,7 @@ async fn digests_are_for_the_owner_and_buyers() {
 
     // The owner's bundle is outdated until the next one is prepared.
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     let owners = describe(&shop, "seller").await.to_string();
     assert!(!owners.contains("sha256\""), "{owners}");
@@ -184,8 +183,7 @@ async fn description_is_for_those_who_see_the_listing() {
         ["query.a extra_forbidden"]
     );
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     assert_eq!(shop.market.get("mkt_buyer", &path).await.expect_error(404), "not_found");
     assert_eq!(shop.market.get("mkt_seller", &path).await.status, 200);

@@ -270,7 +270,7 @@ async fn export_of_a_copy_has_no_secret_of_the_server() {
     let url = CheckedUrl::without_lookup(settings, "https://hooks.example/a").unwrap();
     let input = WebhookInput { team: None, url: &url, description: "", event_types: &[] };
     let create = |writer: &mut Writer| webhooks::create(writer, Platform::of_process(), &input);
-    let (_, webhook_secret) = market.market().write_blocking(create).unwrap();
+    let (_, webhook_secret) = market.write(create).unwrap();
     let (path, headers) = ("/operator/v1/operator-keys", [("idempotency-key", "k1")]);
     let body = json!({"name": "stored", "scope": "all"});
     let created = market.call_with(OPERATOR, "POST", path, &body, &headers).await.expect_status(201);

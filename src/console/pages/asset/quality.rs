@@ -24,7 +24,7 @@ pub fn badge(details: &AssetDetails) -> Markup {
         span.row {
             span.note { "Checks:" }
             @if details.is_run_of_other_data() { (badges::badge(Tone::Neutral, "Of other data")) }
-            @else { (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+            @else { (badges::of(findings::tone_and_label(findings::outcome(latest.run.status, latest.has_passed)))) }
         }
     } }
 }
@@ -59,7 +59,7 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
             Head::text("Run").cell(
                 html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
             ),
-            Head::text("Result").cell(findings::badge(outcome)),
+            Head::text("Result").cell(badges::of(findings::tone_and_label(outcome))),
             Head::number("Started").cell(text::day(run.started_at)),
             Head::number("Cost, USD").cell(text::money(run.charge)),
         ]
@@ -70,12 +70,10 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
 /// The page of a run of an asset.
 pub struct AssetRun;
 
-impl Page for AssetRun {
+impl Page<Vendor> for AssetRun {
     const PATH: &'static str = "/inventory/{asset_id}/runs/{run_id}";
     const TITLE: &'static str = "Checks of an asset";
     const BUDGET: Budget = Budget::QualityChecks;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, run) = (visit.id(0)?, visit.id(1)?);

@@ -45,11 +45,9 @@ impl RequestedChange {
     }
 }
 
-impl Page for NewBulkChange {
+impl Page<Vendor> for NewBulkChange {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Change many assets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         content(visit, &visit.inputs).await
@@ -81,7 +79,7 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     Ok(below_inventory(Content::new(title, body)).into())
 }
 
-impl FormPage for NewBulkChange {
+impl FormPage<Vendor> for NewBulkChange {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(review::BACK_TO_FORM) {
             return content(visit, &Inputs::kept(fields.clone())).await;

@@ -32,12 +32,10 @@ pub struct Inventory;
 /// The form that chooses the columns of the table. The choice is kept for the session.
 pub struct ChooseColumns;
 
-impl Page for Inventory {
+impl Page<Vendor> for Inventory {
     const PATH: &'static str = paths::INVENTORY;
     const TITLE: &'static str = "Inventory";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Inventory"));
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = InventoryState::of(&visit.query);
@@ -190,11 +188,9 @@ fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColu
     }
 }
 
-impl Action for ChooseColumns {
+impl Action<Vendor> for ChooseColumns {
     const PATH: &'static str = COLUMNS_PATH;
     const TITLE: &'static str = "Choose the columns of the inventory";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let signed_in =

@@ -35,12 +35,10 @@ const MAX_FIGURES: usize = 5;
 /// The page.
 pub struct ListingPage;
 
-impl Page for ListingPage {
+impl Page<ListingViewer> for ListingPage {
     const PATH: &'static str = "/listings/{listing_id}";
     const TITLE: &'static str = "Listing";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = ListingViewer;
 
     async fn show(visit: &Visit<ListingViewer>) -> Result<Answer> {
         let id = visit.id(0)?;

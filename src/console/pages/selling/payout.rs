@@ -12,11 +12,9 @@ const TEXT: &str = "payout_setup";
 /// The page.
 pub struct PayoutSetup;
 
-impl Page for PayoutSetup {
+impl Page<Vendor> for PayoutSetup {
     const PATH: &'static str = paths::PAYOUT_SETUP;
     const TITLE: &'static str = "Payout";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         Ok(form(visit, &visit.inputs).await?.into())
@@ -74,7 +72,7 @@ fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
     settings::below_settings(context, content).with_parent(PayoutSetup::TITLE, paths::PAYOUT_SETUP).narrow()
 }
 
-impl FormPage for PayoutSetup {
+impl FormPage<Vendor> for PayoutSetup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(BACK_TO_FORM) {
             return Ok(form(visit, &Inputs::kept(fields.clone())).await?.into());

@@ -31,11 +31,9 @@ struct Acceptance {
     is_due: bool,
 }
 
-impl Page for Nda {
+impl Page<AuthenticatedTeam> for Nda {
     const PATH: &'static str = paths::NDA;
     const TITLE: &'static str = "Mutual NDA";
-
-    type Access = AuthenticatedTeam;
 
     async fn show(visit: &Visit<AuthenticatedTeam>) -> Result<Answer> {
         let found = visit.read(|reader, access| {
@@ -61,7 +59,7 @@ impl Page for Nda {
     }
 }
 
-impl FormPage for Nda {
+impl FormPage<AuthenticatedTeam> for Nda {
     async fn submit(visit: &Visit<AuthenticatedTeam>, fields: &Fields) -> Result<Answer> {
         fields.require(ACCEPT, "Check this box if your team accepts the agreement.")?;
         let digest = fields.get(TEXT).unwrap_or_default().to_owned();

@@ -21,11 +21,9 @@ pub struct EndSession;
 /// The button that ends all other sessions.
 pub struct EndOthers;
 
-impl Page for Sessions {
+impl Page<Authenticated> for Sessions {
     const PATH: &'static str = paths::SESSIONS;
     const TITLE: &'static str = "Sessions";
-
-    type Access = Authenticated;
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let market = visit.market().clone();
@@ -82,11 +80,9 @@ fn row(context: &Context, session: &Session, is_own: bool) -> [Cell; 5] {
 }
 
 // Sessions are no part of the market's records: their changes are neither audited nor kept for a repeated form.
-impl Action for EndSession {
+impl Action<Authenticated> for EndSession {
     const PATH: &'static str = "/settings/sessions/{session}/end";
     const TITLE: &'static str = "End a session";
-
-    type Access = Authenticated;
 
     async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
         let (access, id) = (visit.access.clone(), visit.id(0)?);
@@ -95,11 +91,9 @@ impl Action for EndSession {
     }
 }
 
-impl Action for EndOthers {
+impl Action<Authenticated> for EndOthers {
     const PATH: &'static str = END_OTHERS;
     const TITLE: &'static str = "End all other sessions";
-
-    type Access = Authenticated;
 
     async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
         let access = visit.access.clone();

@@ -25,7 +25,7 @@ fn describe(market: &TestMarket, key: &str, description: &str) {
         description.clone_into(&mut fields.description);
         listing_lifecycle::update(writer, listing.id, &fields)
     };
-    market.market().write_blocking(change).unwrap();
+    market.write(change).unwrap();
 }
 
 #[tokio::test]

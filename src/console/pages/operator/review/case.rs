@@ -35,11 +35,9 @@ struct CaseView {
     listing: listing::ListingPageData,
 }
 
-impl Page for CasePage {
+impl Page<Operator> for CasePage {
     const PATH: &'static str = "/operator/review/{listing}";
     const TITLE: &'static str = "Review of a listing";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -67,7 +65,7 @@ impl Page for CasePage {
     }
 }
 
-impl FormPage for CasePage {
+impl FormPage<Operator> for CasePage {
     async fn submit(visit: &Visit<Operator>, fields: &Fields) -> Result<Answer> {
         let signed_in =
             visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
