@@ -92,7 +92,7 @@ fn market() -> TestMarket {
         &json!({
             "assets": [codebase("c1", &json!(20)), maps],
             "tasksets": [taskset_record("mine", "seller"), taskset_record("theirs", "both")],
-            "keys": ["buyer", "seller", "both"].map(console_key),
+            "keys": [console_key("buyer"), console_key("seller"), console_key("both")],
         }),
     )
 }

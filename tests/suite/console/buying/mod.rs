@@ -56,7 +56,7 @@ pub(super) fn shop() -> TestMarket {
                 code("c1", json!(20)), code("c2", json!(12.5)), code("c3", Value::Null), code("c4", json!(45)),
                 code("c5", Value::Null), code("c2b", json!(1)),
             ],
-            "keys": ["buyer", "other", "seller"].map(console_key),
+            "keys": [console_key("buyer"), console_key("other"), console_key("seller")],
         }),
     );
     for team in ["buyer", "other"] {

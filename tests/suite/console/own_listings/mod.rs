@@ -77,7 +77,7 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
         ],
         &json!({
             "assets": assets,
-            "keys": ["buyer", "seller", "both"].map(console_key),
+            "keys": [console_key("buyer"), console_key("seller"), console_key("both")],
         }),
     );
     for team in ["seller", "buyer"] {

@@ -34,7 +34,7 @@ const BOTH: &str = "mkt_both_console";
 fn records() -> Value {
     let files = json!({"key": "files", "team": "seller", "sku": "raw_data", "title": "Tide gauges", "description": "D",
         "domain_tags": ["finance"], "price_usd": 5, "created_at": "-P95D", "raw_data": {}});
-    json!({"assets": [files], "keys": ["seller", "both"].map(console_key)})
+    json!({"assets": [files], "keys": [console_key("seller"), console_key("both")]})
 }
 
 /// Returns a market in which nothing waits for the seller, who has the published listing `plain`.
