@@ -60,6 +60,12 @@ pub fn percent(share: f64) -> String {
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// Returns a fee in percent, with all decimal places that count, such as `2.25%`.
+pub fn fee(percent: f64) -> String {
+    let text = format!("{percent:.4}");
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Returns a moment. A script shows it in the reader's time zone, with UTC on hover.
 pub fn moment(time: Timestamp) -> Markup {
     let text = moment_text(time);
@@ -203,6 +209,11 @@ mod tests {
             assert_eq!(duration(Duration::from_millis(millis)), expected);
         }
         assert_eq!((percent(0.744), percent(0.5)), ("74.4%".to_owned(), "50%".to_owned()));
+        for (percent, expected) in
+            [(0.0, "0%"), (5.0, "5%"), (2.25, "2.25%"), (0.1234, "0.1234%"), (100.0, "100%")]
+        {
+            assert_eq!(fee(percent), expected);
+        }
     }
 
     #[test]

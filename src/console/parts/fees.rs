@@ -35,5 +35,5 @@ pub fn sentence(context: &Context, price: Cents) -> Markup {
 
 /// Returns the share of a price that the market keeps.
 pub fn share(context: &Context) -> String {
-    text::percent(context.market().settings().fees.platform_percent / 100.0)
+    text::fee(context.market().settings().fees.platform_percent)
 }
