@@ -218,6 +218,19 @@ async fn own_request_takes_no_answers_of_its_team() {
 }
 
 #[tokio::test]
+async fn requests_are_filtered_by_budgets_to_the_cent() {
+    let market = market();
+    let seller = open(&market, "seller").await;
+    let mut wanted = fields("Tide tables");
+    wanted.metadata.budget_min = Some(1.1);
+    let request = publish(&market, 1, OpportunityKind::Listing, &wanted);
+    for (typed, is_found) in [("1", false), ("1.09", false), ("1.10", true), ("1.5", true), ("2", true)] {
+        let page = seller.get(&format!("/console/requests?max_budget={typed}")).await;
+        assert_eq!(page.text.contains(&request), is_found, "{typed}: {}", page.visible());
+    }
+}
+
+#[tokio::test]
 async fn bid_is_withdrawn_made_again_and_delivered() {
     let market = market();
     let (seller, buyer) = (open(&market, "seller").await, open(&market, "buyer").await);
