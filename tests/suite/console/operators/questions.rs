@@ -145,6 +145,23 @@ async fn refund_says_who_gets_what_back_and_what_the_buyer_loses() {
     assert!(shown > 0);
 }
 
+/// Who pays a refund back outside the marketplace must know before that it is too late.
+#[tokio::test]
+async fn refund_is_not_offered_when_it_is_too_late() {
+    let market = TestMarket::demo();
+    let purchase =
+        first(&market, "/operator/v1/purchases", |found| text(found, "status") == "completed").await;
+    let path = format!("/console/operator/purchases/{}/refund", text(&purchase, "id"));
+    market.clock().advance(40 * 86_400_000_000);
+    market.market().run_due_steps().unwrap();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let page = open(&browser, &path).await;
+    page.expect(200, "A purchase can be refunded for 30 days after its completion.");
+    assert!(!page.text.contains("What will be posted"), "{}", page.visible());
+    assert!(!page.text.contains("You must transfer"), "{}", page.visible());
+    assert!(!page.text.contains(&format!("action=\"{path}\"")), "{}", page.visible());
+}
+
 #[tokio::test]
 async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
     let market = TestMarket::demo();
