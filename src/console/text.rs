@@ -89,9 +89,10 @@ fn near_end(share: f64, above_nothing: &str, below_all: &str) -> String {
     .to_owned()
 }
 
-/// Returns a rate in percent as the settings state it, such as `2.75%`.
-pub fn rate(percent: f64) -> String {
-    format!("{percent}%")
+/// Returns a fee in percent, with all decimal places that count, such as `2.25%`.
+pub fn fee(percent: f64) -> String {
+    let text = format!("{percent:.4}");
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Returns a moment. A script shows it in the reader's time zone, with UTC on hover.
@@ -236,7 +237,11 @@ mod tests {
         ] {
             assert_eq!(duration(Duration::from_millis(millis)), expected);
         }
-        assert_eq!((rate(2.75), rate(5.0)), ("2.75%".to_owned(), "5%".to_owned()));
+        for (percent, expected) in
+            [(0.0, "0%"), (5.0, "5%"), (2.25, "2.25%"), (0.1234, "0.1234%"), (100.0, "100%")]
+        {
+            assert_eq!(fee(percent), expected);
+        }
     }
 
     #[test]

@@ -286,6 +286,16 @@ impl Error {
     }
 }
 
+/// Returns why the state of records refuses what was checked; `None` if it does not. Fails if the check failed for any other
+/// reason.
+pub fn refusal<T>(checked: Result<T>) -> Result<Option<String>> {
+    match checked {
+        Ok(_) => Ok(None),
+        Err(Error::Conflict(message) | Error::InvalidState(_, message)) => Ok(Some(message)),
+        Err(error) => Err(error),
+    }
+}
+
 impl From<InvalidTransition> for Error {
     fn from(InvalidTransition { from, allowed }: InvalidTransition) -> Error {
         Error::InvalidTransition { from, allowed }

@@ -229,7 +229,13 @@ impl Platform {
     /// the team was closed.
     pub fn former_buyer(self, team: Team) -> Result<Buyer> {
         check_open(&team)?;
-        Ok(Buyer(TeamAccess::Platform(Arc::new(team))))
+        Ok(self.buyer_even_if_closed(team))
+    }
+
+    /// Returns the proof to decide, in the name of a team, about bids on its projects. Unlike [`Platform::former_buyer`], it exists
+    /// for a closed team, too: vendors whose bids it had accepted still deliver, and somebody has to accept that.
+    pub fn buyer_even_if_closed(self, team: Team) -> Buyer {
+        Buyer(TeamAccess::Platform(Arc::new(team)))
     }
 
     /// Returns the proof to act in the name of the team that sells a listing.

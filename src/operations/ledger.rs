@@ -125,9 +125,7 @@ pub struct RefundPart {
 }
 
 /// Returns the entries that the refund of a purchase would post now. A purchase without entries has no refund either.
-pub fn preview_refund(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Vec<RefundPart>> {
-    let found = store::purchases::find(reader.rows, purchase)?;
-    let purchase = found.ok_or_else(|| Error::not_found("purchase"))?.row_id;
+pub(super) fn preview_refund(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<RefundPart>> {
     plan_refund(Moment::of_reader(reader), purchase)
 }
 

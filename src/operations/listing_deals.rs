@@ -15,7 +15,7 @@ use crate::{
         purchases::{PayWith, PurchaseKind},
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::{Error, Result, refusal},
     market::Reader,
     store::{
         self, listing_quality::EvidenceCheck, listings::ListingRow, offers::SubmittedOffer,
@@ -88,7 +88,7 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let rows = reader.rows;
     let row = store::listings::find(rows, listing)?.ok_or_else(|| Error::not_found("listing"))?;
     let team = buyer.team_row_id();
-    let on_sale = refusal(listings::find_on_sale(rows, buyer, listing).map(|_| ()))?;
+    let on_sale = refusal(listings::find_on_sale(rows, buyer, listing))?;
     let offered = |kind| match &on_sale {
         Some(reason) => Ok(Offered::Refused(reason.clone())),
         None => offered(rows, buyer, &row, kind),
@@ -127,7 +127,7 @@ fn offered(rows: &store::Reader, buyer: &Buyer, listing: &ListingRow, kind: Purc
     let input = PurchaseInput { listing: listing.id, kind, asset_ids: None, pay_with: PayWith::Credits };
     let sale = purchases::checked_sale(rows, buyer, listing, &input, None);
     let price = sale.as_ref().map(|sale| sale.price).ok();
-    let refused = refusal(sale.map(|_| ()))?;
+    let refused = refusal(sale)?;
     Ok(refused.map_or(Offered::Now(price), Offered::Refused))
 }
 
@@ -161,13 +161,4 @@ fn bidding(
         return Offered::Now(listing.price);
     };
     Offered::Refused(refused)
-}
-
-/// Returns why something is refused; `None` if it is not. Fails for any other reason.
-fn refusal(checked: Result<()>) -> Result<Option<String>> {
-    match checked {
-        Ok(()) => Ok(None),
-        Err(Error::Conflict(message) | Error::InvalidState(_, message)) => Ok(Some(message)),
-        Err(error) => Err(error),
-    }
 }

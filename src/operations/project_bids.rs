@@ -150,10 +150,15 @@ pub fn find_on_own(
     Ok((bid, opportunity, name))
 }
 
+/// Whether a bid that waits for a decision can no longer be accepted, because its opportunity was canceled.
+pub fn is_obsolete(bid: &Bid, opportunity: &Opportunity) -> bool {
+    bid.status == BidStatus::Submitted && opportunity.status == OpportunityStatus::Cancelled
+}
+
 /// Accepts a submitted bid, unless the opportunity was canceled. Other bids stay as they are.
 pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
     let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
-    if opportunity.status == OpportunityStatus::Cancelled && bid.status == BidStatus::Submitted {
+    if is_obsolete(&bid, &opportunity) {
         let message = "The project opportunity is canceled, so its bids cannot be accepted. Decline the bid.";
         return Err(Error::Conflict(message.to_owned()));
     }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{
     access::{Buyer, Platform},
     agreements, attestations, bundles, exclusive_sales, exclusivity,
-    ledger::{self, SaleToPost},
+    ledger::{self, RefundPart, SaleToPost},
     listings, notifications,
     proposed_sales::Sale,
     purchase_changes, selections,
@@ -29,8 +29,8 @@ use crate::{
         row_ids::PurchaseRowId,
         written,
     },
-    error::{Error, Problem, Result, StateCode},
-    market::{Reader, Writer},
+    error::{Error, Problem, Result, StateCode, refusal},
+    market::{CheckContext, Reader, Writer},
     store::{
         self,
         listings::ListingRow,
@@ -154,7 +154,7 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
             PurchaseKind::Full => "listing",
             PurchaseKind::AcceptedBid => {
                 // The vendor must not learn that the bidder bought the listing.
-                let message = "The bidder can no longer buy. Decline the offer.";
+                let message = "The bidder can no longer buy. Decline the bid.";
                 return Err(Error::Conflict(message.to_owned()));
             }
         };
@@ -209,12 +209,23 @@ fn insert(writer: &Writer, sale: &Sale, charges: Charges) -> Result<PurchaseRow>
 pub fn complete(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<PurchaseRow> {
     let purchase = find(writer.rows, platform, id)?;
     purchase_changes::check(&purchase, PurchaseOperation::Complete)?;
-    if purchase.kind.is_of_data() {
-        exclusivity::check_completion(writer.rows, &purchase)?;
-    }
+    check_completion(writer.rows, &purchase)?;
     writer.unschedule(StepKind::PurchaseExpires, purchase.row_id)?;
     let terms = agreements::take(writer, &purchase)?;
     complete_paid(writer, purchase, &terms, actor)
+}
+
+/// Returns why a pending purchase cannot be completed now; `None` if it can, or if it is not pending.
+pub fn why_not_completable(rows: &store::Reader, purchase: &PurchaseRow) -> Result<Option<String>> {
+    if purchase.status != PurchaseStatus::Pending {
+        return Ok(None);
+    }
+    refusal(check_completion(rows, purchase))
+}
+
+/// Fails if another sale forbids that a purchase is completed.
+fn check_completion(rows: &store::Reader, purchase: &PurchaseRow) -> Result<()> {
+    if purchase.kind.is_of_data() { exclusivity::check_completion(rows, purchase) } else { Ok(()) }
 }
 
 /// Takes the payment of a purchase, makes the agreement from the terms that the buyer agreed to, fixes the delivery, and
@@ -287,15 +298,7 @@ pub fn expire(writer: &mut Writer, row_id: PurchaseRowId) -> Result<()> {
 pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<PurchaseRow> {
     let purchase = find(writer.rows, platform, id)?;
     let status = purchase_changes::check(&purchase, PurchaseOperation::Refund)?;
-    let refund_days = writer.settings.purchases.refund_days;
-    let paid_at = purchase.paid_at.ok_or_else(|| Error::internal("a completed purchase was not paid"))?;
-    if writer.now > paid_at.plus_days(i64::from(refund_days)) {
-        let days = written::counted(u64::from(refund_days), "day", "days");
-        let message = format!(
-            "A purchase can be refunded for {days} after its completion. This one was completed at {paid_at}."
-        );
-        return Err(Error::InvalidState(StateCode::RefundWindowClosed, message));
-    }
+    check_refund_window(&writer.check_context(), &purchase)?;
     ledger::post_refund(writer, purchase.row_id, &purchase.listing_title)?;
     store::purchases::set_refunded(writer.rows, purchase.row_id, writer.now)?;
     let purchase = PurchaseRow { status, ..purchase };
@@ -307,6 +310,26 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseRefunded)?;
     purchase_changes::emit_to_vendor(writer, &purchase, actor, EventData::PurchaseRefunded)?;
     Ok(purchase)
+}
+
+/// Returns the entries that the refund of a completed purchase would post now. Fails as the refund would.
+pub fn preview_refund(reader: &Reader, platform: Platform, id: Uuid) -> Result<Vec<RefundPart>> {
+    let purchase = find(reader.rows, platform, id)?;
+    check_refund_window(&reader.check_context(), &purchase)?;
+    ledger::preview_refund(reader, purchase.row_id)
+}
+
+/// Fails if a purchase was completed too long ago to be refunded.
+fn check_refund_window(context: &CheckContext, purchase: &PurchaseRow) -> Result<()> {
+    let days = context.settings.purchases.refund_days;
+    let Some(paid_at) = purchase.paid_at.filter(|at| context.now > at.plus_days(days.into())) else {
+        return Ok(());
+    };
+    let days = written::counted(days.into(), "day", "days");
+    let message = format!(
+        "A purchase can be refunded for {days} after its completion. This one was completed at {paid_at}."
+    );
+    Err(Error::InvalidState(StateCode::RefundWindowClosed, message))
 }
 
 /// Returns the purchase of any team with this ID.

@@ -7,6 +7,7 @@ use super::{
     access::Buyer,
     agreements, attestation_log,
     bundles::{self, LinkHolder},
+    purchases,
 };
 use crate::{
     domain::{
@@ -49,6 +50,8 @@ pub struct Receipt {
     /// The terms that the buyer agreed to, from which the agreement is made at the completion; `None` unless the purchase is
     /// pending.
     pub ordered_terms: Option<String>,
+    /// Why a pending purchase cannot be completed now; `None` if it can, or if it is not pending.
+    pub obstacle: Option<String>,
     /// What is delivered.
     pub delivery: DeliveryState,
     /// The attestation of the delivery; `None` before it exists. A refund does not delete it.
@@ -121,6 +124,7 @@ pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt
         buyer_name,
         agreement,
         ordered_terms,
+        obstacle: purchases::why_not_completable(rows, row)?,
         delivery: delivery(reader, row, bundle.as_ref())?,
         attestation: store::attestations::find_summary(rows, row.row_id)?,
         manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,

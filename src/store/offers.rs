@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer, index_queue,
-    purchases::{BuyerListing, LISTING_COLUMNS, LISTING_JOINS},
+    purchases::{BuyerListing, LISTING_COLUMNS, LISTING_IS_VISIBLE, LISTING_JOINS},
     record_filters::FilterColumns,
     row::FromRow,
 };
@@ -102,7 +102,8 @@ pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<
     let (conditions, mut values) = FILTERS.conditions(filter);
     values.insert(0, Value::Integer(buyer.0));
     let sql = format!(
-        "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
+        "SELECT {LISTING_COLUMNS}, {LISTING_IS_VISIBLE}, d.uuid, d.status, d.amount_cents, d.created_at,
+             d.updated_at, d.decided_at
          FROM offers d {LISTING_JOINS} WHERE d.buyer = ?{conditions} ORDER BY d.created_at DESC, d.id DESC"
     );
     reader.query_all(&sql, rusqlite::params_from_iter(values), Offer::from_row)

@@ -308,10 +308,12 @@ pub struct BuyerListing {
 pub const LISTING_JOINS: &str =
     "JOIN listings l ON l.id = d.listing JOIN listing_renderings r ON r.listing = l.id";
 
-/// The columns of a [`BuyerListing`].
-pub const LISTING_COLUMNS: &str =
-    "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
-    SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
+/// Whether the buyer of a purchase or an offer `d` can see its listing `l`.
+pub const LISTING_IS_VISIBLE: &str = "(l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
+    SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed'))";
+
+/// The columns of a [`BuyerListing`] before [`LISTING_IS_VISIBLE`], which is its last one.
+pub const LISTING_COLUMNS: &str = "l.uuid, r.item";
 
 /// A completed purchase, as its buyer sees it.
 #[derive(Clone, Debug, FromRow)]
@@ -356,8 +358,8 @@ pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<
     let (conditions, mut values) = FILTERS.conditions(filter);
     values.insert(0, Value::Integer(buyer.0));
     let sql = format!(
-        "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
-             d.agreement_document, d.agreement_signed_at
+        "SELECT {LISTING_COLUMNS}, {LISTING_IS_VISIBLE}, d.uuid, d.status, d.kind, d.scope, d.price_cents,
+             d.buyer_fee_cents, d.created_at, d.agreement_document, d.agreement_signed_at
          FROM purchases d {LISTING_JOINS} WHERE d.buyer = ?{conditions}
          ORDER BY d.created_at DESC, d.id DESC"
     );

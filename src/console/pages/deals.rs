@@ -138,7 +138,7 @@ pub fn payments(context: &Context, credits: Option<Cents>, when_paid: &str) -> V
 
 /// Returns the amounts of a quote.
 pub fn amounts(context: &Context, quote: &Quote) -> Markup {
-    let percent = text::rate(context.market().settings().fees.buyer_percent);
+    let percent = text::fee(context.market().settings().fees.buyer_percent);
     let credits = quote.pay_with == PayWith::Credits;
     html! {
         dl.facts.sum {

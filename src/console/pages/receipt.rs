@@ -7,6 +7,7 @@ use crate::{
     console::{
         parts::listing_view::{Delivery, description_only},
         prelude::*,
+        wording,
     },
     domain::{
         agreements,
@@ -53,12 +54,11 @@ fn content(context: &Context, receipt: &Receipt) -> Content {
             @if let Some(found) = &receipt.attestation { (attestation(context, receipt, found)) }
         }
     };
-    Content::new("Receipt", body)
-        .with_parent("Purchases", paths::PURCHASES)
-        .with_parent(&purchase.listing_title, paths::listing(purchase.listing))
-        .with_actions(actions(context, receipt))
-        .narrow()
-        .with_request("/v2/listings/browse/purchases")
+    let mut content = Content::new("Receipt", body).with_parent("Purchases", paths::PURCHASES);
+    if purchase.listing_is_visible {
+        content = content.with_parent(&purchase.listing_title, paths::listing(purchase.listing));
+    }
+    content.with_actions(actions(context, receipt)).narrow().with_request("/v2/listings/browse/purchases")
 }
 
 fn actions(context: &Context, receipt: &Receipt) -> Markup {
@@ -91,7 +91,13 @@ fn download(context: &Context, purchase: &TeamPurchase) -> String {
 fn state(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     match &receipt.delivery {
-        DeliveryState::Unpaid => pending(context, purchase),
+        DeliveryState::Unpaid => match &receipt.obstacle {
+            Some(reason) => badges::warning(html! {
+                b { "Do not pay for this purchase: it cannot be completed now." } " " (wording::humanize(reason))
+                " If you have paid already, tell the market."
+            }),
+            None => pending(context, purchase),
+        },
         DeliveryState::Cancelled => badges::neutral(
             html! { "This purchase was canceled" (on(purchase.cancelled_at)) ". Nothing was charged." },
         ),

@@ -334,7 +334,7 @@ fn vendor(writer: &Writer, platform: Platform, bid: Uuid) -> Result<Vendor> {
     platform.vendor(existing_team(writer, bid.team_id)?)
 }
 
-/// Performs a transition of a bid in the name of the buyer, who has begun it with the project opportunity.
+/// Performs a transition of a bid in the name of the buyer, who has begun it with the project opportunity, and may be closed.
 async fn as_buyer(
     change: Change,
     bid_id: Path<Uuid>,
@@ -342,7 +342,7 @@ async fn as_buyer(
 ) -> JsonResult<ProjectBidOut> {
     changes::transition(change, bid_id, move |writer, platform, actor, id| {
         let record: ProjectBidOut = records::find(writer.rows, platform, &id)?;
-        let buyer = platform.former_buyer(existing_team(writer, record.buyer_id)?)?;
+        let buyer = platform.buyer_even_if_closed(existing_team(writer, record.buyer_id)?);
         operation(writer, &buyer, actor, id)
     })
     .await

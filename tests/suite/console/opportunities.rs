@@ -133,3 +133,32 @@ async fn bids_are_declined_and_accepted_once() {
     vendor.open(&link).await.expect(200, "In the buyer");
     vendor.get(&format!("{path}?format=csv")).await.expect(404, "This is not here");
 }
+
+/// Steps that the times of an opportunity forbid say so, instead of asking first.
+#[tokio::test]
+async fn steps_that_times_forbid_are_not_offered() {
+    const TOO_LATE: &str = "Its deadline, or the day of the evaluation, has passed.";
+    const NO_LATER: &str = "Its deadline cannot be after the day of the evaluation";
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let (fifth, tenth) = (day(5), day(10));
+    let draft = write(&browser, NEW_PROJECT, &[("title", "Late"), ("deadline", &fifth)]).await;
+    let fields = [("title", "Maps"), ("deadline", &*fifth), ("evaluation_date", &*tenth)];
+    let project = write(&browser, NEW_PROJECT, &fields).await;
+    browser.get(&format!("{draft}/publish")).await.expect(200, "Publish the opportunity");
+    step(&browser, &format!("{project}/publish"), &[]).await;
+    let extend = format!("{project}/extend");
+    let page = browser.get(&extend).await;
+    page.expect(200, "It cannot be after the evaluation, ");
+    browser.submit(&page, &extend, &[("deadline", &day(11))]).await.expect(422, "must not be before");
+    step(&browser, &extend, &[("deadline", &tenth)]).await.expect(200, NO_LATER);
+    browser.get(&extend).await.expect(200, NO_LATER);
+
+    market.clock().advance(6 * 86_400_000_000);
+    market.market().run_due_steps().unwrap();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    browser.get(&draft).await.expect(200, TOO_LATE);
+    browser.get(&format!("{draft}/publish")).await.expect(200, TOO_LATE);
+    step(&browser, &format!("{draft}/edit"), &[("deadline", &tenth)]).await;
+    step(&browser, &format!("{draft}/publish"), &[]).await.expect(200, "Vendors can see it now.");
+}

@@ -212,6 +212,47 @@ async fn own_request_takes_no_answers_of_its_team() {
 }
 
 #[tokio::test]
+async fn requests_are_filtered_by_budgets_to_the_cent() {
+    let market = market();
+    let seller = open(&market, "seller").await;
+    let mut wanted = fields("Tide tables");
+    wanted.metadata.budget_min = Some(1.1);
+    let request = publish(&market, 1, OpportunityKind::Listing, &wanted);
+    for (typed, is_found) in [("1", false), ("1.09", false), ("1.10", true), ("1.5", true), ("2", true)] {
+        let page = seller.get(&format!("/console/requests?max_budget={typed}")).await;
+        assert_eq!(page.text.contains(&request), is_found, "{typed}: {}", page.visible());
+    }
+}
+
+#[tokio::test]
+async fn ended_project_takes_no_other_bid() {
+    let market = market();
+    let seller = open(&market, "seller").await;
+    let kind = OpportunityKind::Project;
+    let project = publish(&market, 1, kind, &fields("Maps"));
+    let form = format!("{project}/bid");
+    let first = target(&send(&seller, &form, &[("num_tasks", "30")]).await);
+    send(&seller, &format!("{first}/withdraw"), &[]).await;
+    seller.get(&first).await.expect(200, "Make another bid");
+    let second = target(&send(&seller, &form, &[("num_tasks", "40")]).await);
+    let expect_no_other = async |page: &str| {
+        let page = seller.get(page).await;
+        page.expect(200, "you cannot make another one");
+        assert!(!page.text.contains("Make another bid"), "{}", page.visible());
+    };
+    expect_no_other(&first).await;
+    seller.get(&second).await.expect(200, "The buyer decides about your bid");
+    perform(&market, opportunities::cancel, Uuid::from_u128(1), kind).unwrap();
+    seller
+        .get(&second)
+        .await
+        .expect(200, "The buyer has canceled the project")
+        .expect(200, "Withdraw the bid…");
+    send(&seller, &format!("{second}/withdraw"), &[]).await;
+    expect_no_other(&second).await;
+}
+
+#[tokio::test]
 async fn bid_is_withdrawn_made_again_and_delivered() {
     let market = market();
     let (seller, buyer) = (open(&market, "seller").await, open(&market, "buyer").await);

@@ -31,6 +31,8 @@ use crate::{
 
 const PROJECT: OpportunityKind = OpportunityKind::Project;
 
+const OPERATOR: &str = "mkt_operator";
+
 pub fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Result<Bid> {
     let file = Attachment { file_name: "plan.pdf".to_owned(), size_bytes: 12 };
     let bid = BidFields { num_tasks: 30, expected_timeline_days: Some(14), attachments: vec![file] };
@@ -329,6 +331,26 @@ fn team_that_has_not_decided_about_a_delivery_is_not_closed() {
     assert_eq!(refusal(close()), "conflict", "it has to accept a delivery");
     as_buyer(&market, "buyer", 1, project_bids::complete).unwrap();
     close().unwrap();
+}
+
+/// A vendor delivers what it owes a team that was closed meanwhile, and the platform accepts it in the name of that team.
+#[tokio::test]
+async fn delivery_to_a_closed_team_is_completed_by_the_platform() {
+    let market = market_with_tasksets();
+    market.seed_json(&json!({"operator_keys": [
+        {"key": "operator", "name": "Operator", "secret": OPERATOR, "created_at": "-P9D"}]}));
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
+    let close = |writer: &mut Writer| {
+        team_closures::close(writer, Platform::of_process(), Actor::Platform, "Buyer house").map(|_| ())
+    };
+    write(&market, close).unwrap();
+    deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
+    let path = format!("/operator/v1/project-bids/{}", Uuid::from_u128(1));
+    assert_eq!(market.get(OPERATOR, &path).await.ok()["status"], "delivered");
+    let completed = market.call(OPERATOR, "POST", &format!("{path}/complete"), &json!({})).await.ok();
+    assert_eq!(completed["status"], "completed");
 }
 
 #[tokio::test]

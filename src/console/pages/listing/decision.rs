@@ -64,7 +64,7 @@ fn price(context: &Context, details: &Details) -> Markup {
                 p.price.large { (text::short_money(price)) " " small { "USD" } }
                 p.note {
                     @if percent > 0.0 {
-                        (text::money(proposed_sales::charges(settings, price).total())) " with the " (text::rate(percent)) " buyer fee"
+                        (text::money(proposed_sales::charges(settings, price).total())) " with the " (text::fee(percent)) " buyer fee"
                     } @else { "No fee for buyers" }
                 }
                 @if let Some(price) = details.price_per_task { p.note { (text::money(price)) " for each task" } }

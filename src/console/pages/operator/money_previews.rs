@@ -5,6 +5,7 @@ use crate::{
     console::{
         pages::deals::QUOTE,
         parts::balances::{self, Balance},
+        wording,
     },
     domain::{
         ledger::{AccountKind, Posting},
@@ -13,7 +14,8 @@ use crate::{
         teams::Team,
     },
     operations::{
-        ledger::{self, RefundPart},
+        ledger::RefundPart,
+        purchases,
         quotes::{self, Part, Wanted},
         teams, wallet,
     },
@@ -240,6 +242,13 @@ impl Sale {
         })
     }
 
+    /// Returns what replaces the form of a step that cannot be taken for this reason.
+    fn refused(self, reason: String) -> Previewed {
+        Previewed::refused(move |context| {
+            html! { (self.facts(context)) (badges::warning(wording::humanize(&reason))) }
+        })
+    }
+
     fn facts(&self, context: &Context) -> Markup {
         let listing = format!("{}/{}", LISTINGS, self.listing);
         let payment = self.pay_with.map_or_else(String::new, |pay_with| text::words(pay_with.as_str()));
@@ -285,7 +294,16 @@ impl Sale {
     }
 }
 
-/// Shows who buys what from whom, before a pending purchase is completed or canceled.
+/// Shows who buys what from whom, before a pending purchase is completed, or why that is not possible.
+pub fn of_completion(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let purchase = purchases::find(reader.rows, platform, id_of(record)?)?;
+    match purchases::why_not_completable(reader.rows, &purchase)? {
+        Some(reason) => Ok(Sale::read(reader, platform, record)?.refused(reason)),
+        None => of_purchase(reader, platform, record),
+    }
+}
+
+/// Shows who buys what from whom, before a pending purchase is canceled.
 pub fn of_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let sale = Sale::read(reader, platform, record)?;
     Ok(Previewed::new(move |context| sale.facts(context)))
@@ -294,13 +312,9 @@ pub fn of_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> R
 /// Shows the effects and the postings of a refund, or why it is not possible.
 pub fn of_refund(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let sale = Sale::read(reader, platform, record)?;
-    let parts = match ledger::preview_refund(reader, platform, id_of(record)?) {
+    let parts = match purchases::preview_refund(reader, platform, id_of(record)?) {
         Ok(parts) => parts,
-        Err(Error::InvalidState(_, reason)) => {
-            return Ok(Previewed::refused(move |context| {
-                html! { (sale.facts(context)) (badges::warning(reason)) }
-            }));
-        }
+        Err(Error::InvalidState(_, reason)) => return Ok(sale.refused(reason)),
         Err(error) => return Err(error),
     };
     let is_exclusive = record.is_true("exclusive");

@@ -5,7 +5,7 @@ use crate::{
     console::parts::timeline::{self, Entry},
     domain::{
         collections::Collection,
-        opportunities::{Attachment, Bid, BidEvent, BidStatus},
+        opportunities::{Attachment, Bid, BidEvent, BidStatus, OpportunityStatus},
         project_bids::{BidFields, BidOperation},
     },
     operations::project_bids,
@@ -126,14 +126,14 @@ fn refused(record: &AnyRecord, operation: BidOperation, reason: &'static str) ->
     resources::refused::<BidStatus>(record, "status", operation, reason)
 }
 
-/// Decides about a bid in the name of the buyer.
+/// Decides about a bid in the name of the buyer, who may be closed.
 fn as_buyer(
     writer: &mut Writer,
     operator: &ActingOperator,
     record: &AnyRecord,
     operation: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
 ) -> Result<Option<String>> {
-    let buyer = inputs::former_buyer(writer, operator, record, "buyer_id")?;
+    let buyer = operator.platform().buyer_even_if_closed(inputs::team_in(writer, record, "buyer_id")?);
     operation(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
 }
 
@@ -147,7 +147,13 @@ const STEPS: &[Step] = &[
         question: "In the name of the buyer. The vendor is notified, and delivers. Other bids stay as they are. No money moves.",
         states: STATED,
         obstacle: |record| {
+            let is_canceled = record.text("opportunity_status") == OpportunityStatus::Cancelled.as_str();
             refused(record, BidOperation::Accept, "Only a bid that waits for a decision can be accepted.")
+                .or_else(|| {
+                    is_canceled.then_some(
+                        "The project is canceled, so its bids cannot be accepted. Decline the bid.",
+                    )
+                })
         },
         is_final: true,
         operation: "accept_project_bid",

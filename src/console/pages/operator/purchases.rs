@@ -128,7 +128,7 @@ impl Resource for Purchases {
                 (record.text("status") != "pending")
                     .then_some("Only a purchase that waits for payment can be completed.")
             },
-            preview: Some(money_previews::of_purchase),
+            preview: Some(money_previews::of_completion),
             operation: "complete_purchase",
             perform: |writer, operator, record, _| {
                 purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)

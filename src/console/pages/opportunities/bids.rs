@@ -11,7 +11,7 @@ use crate::{
         questions::step_pages,
     },
     domain::{
-        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        opportunities::{Bid, BidStatus, Opportunity},
         project_bids::BidOperation,
         state_machine::StateMachine,
     },
@@ -79,8 +79,7 @@ const COMPLETE: Decision = Decision {
 
 /// Returns why a decision cannot be made; `None` if it can.
 fn why_not(opportunity: &Opportunity, bid: &Bid, operation: BidOperation) -> Option<&'static str> {
-    let is_canceled = opportunity.status == OpportunityStatus::Cancelled;
-    if operation == BidOperation::Accept && is_canceled && bid.status == BidStatus::Submitted {
+    if operation == BidOperation::Accept && project_bids::is_obsolete(bid, opportunity) {
         return Some("The project is canceled, so its bids cannot be accepted. Decline the bid.");
     }
     if bid.status.allows(operation) {

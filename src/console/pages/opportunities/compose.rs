@@ -76,7 +76,7 @@ impl Page<Buyer> for EditOpportunity {
         let own = find_own(visit, 0).await?;
         let opportunity = &own.opportunity;
         let path = paths::opportunity(opportunity.id);
-        let body = match why_not(opportunity, OpportunityOperation::Update) {
+        let body = match why_not(opportunity, OpportunityOperation::Update, visit.now()) {
             Some(reason) => badges::warning(html! { "It cannot be edited now. " (reason) }),
             None => {
                 let edit = format!("{path}/edit");

@@ -150,7 +150,7 @@ fn steps(context: &Context, opportunity: &Opportunity) -> Markup {
     let path = paths::opportunity(opportunity.id);
     html! {
         ul.stack.tight { @for (operation, segment, label, next_in) in STEPS { li {
-            @match why_not(opportunity, operation) {
+            @match why_not(opportunity, operation, context.now()) {
                 None => a.button.full.primary[next_in == Some(opportunity.status)]
                     href=(context.links.to(&format!("{path}/{segment}"))) { (label) },
                 Some(reason) => {

@@ -55,15 +55,30 @@ pub(super) fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp
     badges::badge(tone, status_word(status, deadline, now))
 }
 
-/// Returns why the state of an opportunity forbids a step; `None` if it does not.
-fn why_not(opportunity: &Opportunity, operation: OpportunityOperation) -> Option<&'static str> {
+/// Returns why the state of an opportunity, or its times, forbid a step now; `None` if they do not.
+fn why_not(
+    opportunity: &Opportunity,
+    operation: OpportunityOperation,
+    now: Timestamp,
+) -> Option<&'static str> {
     use {OpportunityOperation as O, OpportunityStatus as S};
-    let has_deadline = opportunity.deadline.is_some();
-    if opportunity.status.allows(operation) && (operation != O::ExtendDeadline || has_deadline) {
-        return None;
+    let Opportunity { deadline, evaluation_date, .. } = *opportunity;
+    let is_past = |time: Option<Timestamp>| time.is_some_and(|time| time <= now);
+    if opportunity.status.allows(operation) {
+        return match operation {
+            O::Publish if is_past(deadline) || is_past(evaluation_date) => {
+                Some("Its deadline, or the day of the evaluation, has passed. Edit it first.")
+            }
+            O::ExtendDeadline if deadline.is_none() => {
+                Some("It has no deadline: vendors can respond until you close it.")
+            }
+            O::ExtendDeadline if evaluation_date.is_some_and(|at| Some(at) <= deadline.max(Some(now))) => {
+                Some("Its deadline cannot be after the day of the evaluation, which cannot be moved.")
+            }
+            _ => None,
+        };
     }
     Some(match (operation, opportunity.status) {
-        (O::ExtendDeadline, S::Published) => "It has no deadline: vendors can respond until you close it.",
         (O::ExtendDeadline, S::Draft) => "It is a draft. Edit it to set its deadline.",
         (O::Update, S::Published) => "It is published, so only its deadline can be moved.",
         (O::Publish, S::Published) => "It is published already.",

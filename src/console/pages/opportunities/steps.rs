@@ -121,7 +121,7 @@ fn forbidden(visit: &Visit<Buyer>, opportunity: &Opportunity, reason: &str) -> M
 
 async fn show(visit: &Visit<Buyer>, step: &Step) -> Result<Answer> {
     let opportunity = find(visit).await?;
-    let body = match why_not(&opportunity, step.operation) {
+    let body = match why_not(&opportunity, step.operation, visit.now()) {
         Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
         _ => {
             let (question, path) = ((step.question)(&opportunity), paths::opportunity(opportunity.id));
@@ -168,12 +168,15 @@ impl Page<Buyer> for Extend {
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let opportunity = find(visit).await?;
-        let body = match why_not(&opportunity, OpportunityOperation::ExtendDeadline) {
+        let body = match why_not(&opportunity, OpportunityOperation::ExtendDeadline, visit.now()) {
             Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
             _ => {
                 let hint = html! {
                     "Vendors can respond until the end of this day, UTC."
                     @if let Some(deadline) = opportunity.deadline { " The deadline is now " (text::deadline(deadline)) "." }
+                    @if let Some(at) = opportunity.evaluation_date {
+                        " It cannot be after the evaluation, " (text::deadline(at)) "."
+                    }
                 };
                 let path = paths::opportunity(opportunity.id);
                 let form = html! {

@@ -29,7 +29,7 @@ impl Page<Buyer> for ExcludeVendor {
         let own = find_own(visit, OFFERED_BIDS).await?;
         let opportunity = &own.opportunity;
         let path = paths::opportunity(opportunity.id);
-        let body = match why_not(opportunity, OpportunityOperation::Exclude) {
+        let body = match why_not(opportunity, OpportunityOperation::Exclude, visit.now()) {
             Some(reason) if !visit.inputs.is_refused() => {
                 badges::warning(html! { "Vendors cannot be excluded now. " (reason) })
             }

@@ -72,15 +72,24 @@ impl Page<Vendor> for ProjectBidPage {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
             let (bid, project) = project_bids::find_made(reader.rows, vendor, id)?;
+            let can_bid = project_bids::why_not_open(reader, vendor, &project).is_none()
+                && project_bids::find_in_effect(reader, vendor, &project)?.is_none();
             let notifications = notifications::list_about(reader, vendor, &[id], about::LIMIT)?;
-            Ok((bid, project, notifications))
+            Ok((bid, project, can_bid, notifications))
         };
-        let (bid, project, notifications) = visit.read(read).await?;
-        Ok(content(&visit.context, &bid, &project, &notifications).into())
+        let (bid, project, can_bid, notifications) = visit.read(read).await?;
+        let next = next(&visit.context, &bid, &project, can_bid);
+        Ok(content(&visit.context, &bid, &project, &next, &notifications).into())
     }
 }
 
-fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &[Notification]) -> Content {
+fn content(
+    context: &Context,
+    bid: &Bid,
+    project: &Opportunity,
+    next: &Markup,
+    notifications: &[Notification],
+) -> Content {
     let body = html! {
         div.decide {
             div.stack.wide {
@@ -88,7 +97,7 @@ fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &
                 (tables::section("activity", "What happened", &made_bids::activity(bid)))
                 (about::section(context, notifications))
             }
-            aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next(context, bid)) }
+            aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next) }
         }
     };
     let request = context.links.to(&paths::data_request(project.id));
@@ -102,13 +111,17 @@ fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &
         .with_request("/v2/project-opportunities/bids/mine")
 }
 
-/// Says what comes next, with the step that the vendor can take.
-fn next(context: &Context, bid: &Bid) -> Markup {
+/// Says what comes next, with the step that the vendor can take. `can_bid` says whether the vendor can make another bid.
+fn next(context: &Context, bid: &Bid, project: &Opportunity, can_bid: bool) -> Markup {
     let path = |segment: &str| context.links.to(&format!("{}/{segment}", paths::project_bid(bid.id)));
     html! {
         @match bid.status {
             BidStatus::Submitted => {
-                p { "The buyer decides about your bid, and you are notified. Until then you can withdraw it." }
+                @if project_bids::is_obsolete(bid, project) {
+                    p { "The buyer has canceled the project, so your bid cannot be accepted any more." }
+                } @else {
+                    p { "The buyer decides about your bid, and you are notified. Until then you can withdraw it." }
+                }
                 a.button.full href=(path("withdraw")) { "Withdraw the bid…" }
             },
             BidStatus::Accepted => {
@@ -119,8 +132,12 @@ fn next(context: &Context, bid: &Bid) -> Markup {
             BidStatus::Delivered => p { "The buyer looks at your delivery, and confirms it. You have nothing to do." },
             BidStatus::Completed => p { "The buyer accepted your delivery. The work is complete." },
             BidStatus::Declined | BidStatus::Withdrawn => {
-                p { "This bid has ended. While the project takes bids, you can make another one." }
-                a.button.full href=(context.links.to(&super::bid_form::path(bid.opportunity_id))) { "Make another bid" }
+                @if can_bid {
+                    p { "This bid has ended. While the project takes bids, you can make another one." }
+                    a.button.full href=(context.links.to(&super::bid_form::path(bid.opportunity_id))) { "Make another bid" }
+                } @else {
+                    p { "This bid has ended, and you cannot make another one: the project takes no bids, or your team has made one." }
+                }
             },
         }
         p.note { "The market moves no money for projects." }

@@ -50,7 +50,7 @@ impl List<Vendor> for Requests {
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<OpenRequest>> {
         let mut filters = request.record_filters_of(&["text", "kind", "asset_type", "budget_unit"]);
         if let Some(amount) = request.filters.get("max_budget").and_then(parse_amount) {
-            filters = filters.with("max_budget", amount.0 / 100);
+            filters = filters.with("max_budget", amount.0);
         }
         opportunities::requests_page(reader, vendor, &filters, request.page)
     }

@@ -24,7 +24,7 @@ impl Page<Vendor> for SaleStatement {
         let (sale, notifications) = visit.read(read).await?;
         let context = &visit.context;
         let body = html! {
-            (state(&sale))
+            (state(context, &sale))
             (refundable(context, &sale))
             article.paper {
                 div.row.apart {
@@ -49,8 +49,17 @@ impl Page<Vendor> for SaleStatement {
     }
 }
 
-fn state(sale: &TeamSale) -> Markup {
+/// Whether refunds of other sales have taken all earnings of a sale from its hold.
+fn is_used_up(context: &Context, sale: &TeamSale) -> bool {
+    let is_early = sale.available_at.is_some_and(|at| at > context.now());
+    sale.status == PaidStatus::Completed && is_early && sale.held.is_none() && sale.share().0 > 0
+}
+
+fn state(context: &Context, sale: &TeamSale) -> Markup {
     match (sale.status, sale.available_at.filter(|_| sale.held.is_some()), sale.held) {
+        _ if is_used_up(context, sale) => badges::neutral(
+            "The earnings of this sale were used for the refund of another one before they became available.",
+        ),
         (PaidStatus::Refunded, ..) => badges::warning(html! {
             "The market refunded this sale"
             @if let Some(at) = sale.refunded_at { " on " (text::day(at)) }
@@ -89,7 +98,7 @@ fn parties(context: &Context, sale: &TeamSale) -> Markup {
     ];
     match (sale.available_at, sale.held) {
         (Some(at), Some(_)) => facts.push(("On hold until", text::moment(at))),
-        (Some(at), None) if sale.status == PaidStatus::Completed => {
+        (Some(at), None) if sale.status == PaidStatus::Completed && !is_used_up(context, sale) => {
             facts.push(("Available since", text::moment(at)));
         }
         _ => {}

@@ -3,10 +3,13 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
-use crate::domain::{
-    money::Cents,
-    purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
-    time::Timestamp,
+use crate::{
+    domain::{
+        money::Cents,
+        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        time::Timestamp,
+    },
+    store::purchases::LISTING_IS_VISIBLE,
 };
 
 /// A purchase, as its buyer sees it.
@@ -18,6 +21,8 @@ pub struct TeamPurchase {
     pub listing: Uuid,
     /// Title of the listing.
     pub listing_title: String,
+    /// Whether the team can see the listing.
+    pub listing_is_visible: bool,
     /// Name of the vendor.
     pub vendor_name: String,
     /// Kind of purchase.
@@ -65,7 +70,9 @@ impl TeamRecord for TeamPurchase {
 pub const PURCHASES: TeamRecords = Records {
     name: "purchase",
     columns: &[
-        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, v.name AS vendor_name, p.kind, p.status, p.pay_with,
+        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
+        LISTING_IS_VISIBLE,
+        "FROM purchases d WHERE d.id = p.id) AS listing_is_visible, v.name AS vendor_name, p.kind, p.status, p.pay_with,
          p.exclusive AS is_exclusive, p.scope ->> 'mode' AS scope, p.price_cents AS price, p.buyer_fee_cents AS buyer_fee, o.uuid AS offer,
          p.agreement_document, p.created_at, d.due_at AS expires_at, p.paid_at, p.cancelled_at, p.refunded_at",
     ],

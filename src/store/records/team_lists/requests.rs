@@ -50,8 +50,8 @@ const PUBLISHED_AT: &str = "coalesce(o.published_at, o.created_at)";
 const COLUMNS: &str = "o.uuid AS id, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.deadline,
     (SELECT b.status FROM project_bids b WHERE b.opportunity = o.id AND b.team = ?1 ORDER BY b.id DESC LIMIT 1) AS own_bid";
 
-/// The filters of a list: a part of the texts that the API searches, an accepted kind, an amount in whole US dollars that the
-/// budget begins at or below, and whether the budget is for each task or in total.
+/// The filters of a list: a part of the texts that the API searches, an accepted kind, an amount in US cents that the budget
+/// begins at or below, and whether the budget is for each task or in total.
 const FILTERS: &[(&str, Filter)] = &[
     ("kind", Filter::Equals("o.kind")),
     (
@@ -65,7 +65,7 @@ const FILTERS: &[(&str, Filter)] = &[
         "asset_type",
         Filter::Matches("EXISTS (SELECT 1 FROM json_each(o.accepted_asset_types) j WHERE j.value = ?)"),
     ),
-    ("max_budget", Filter::Matches("json_extract(o.metadata, '$.budget_min') <= ?")),
+    ("max_budget", Filter::Matches("round(json_extract(o.metadata, '$.budget_min') * 100) <= ?")),
     ("budget_unit", Filter::Equals("json_extract(o.metadata, '$.budget_unit')")),
 ];
 

@@ -34,6 +34,7 @@ use crate::{
 
 const BUYER: &str = "mkt_buyer_console";
 const OTHER: &str = "mkt_other_console";
+const SELLER: &str = "mkt_seller_console";
 
 /// The license of the listing `plain`.
 const TERMS: &str = "For training only.\nNo <b>copies</b>.";
@@ -118,6 +119,11 @@ fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut L
         listing_lifecycle::update(writer, id, &fields)
     });
     changed.unwrap();
+}
+
+/// Performs an operation on a listing, as its usual actor.
+fn perform(market: &TestMarket, listing: &str, operation: Operation) {
+    write(market, |writer| listing_lifecycle::perform(writer, listing_id(listing), operation)).unwrap();
 }
 
 /// Takes `plain` out of the catalog, changes something of it, and publishes it after another review.

@@ -1,16 +1,18 @@
 //! What is bought, at which price, once, and what the receipt says.
 
 use marketplace::{
-    domain::{assets::Kind, bundles::hexadecimal, listings::DeliveryMethod},
+    domain::{assets::Kind, bundles::hexadecimal, listing_lifecycle::Operation, listings::DeliveryMethod},
     operations::{access::Platform, linked_data, purchases as operations_of_purchases, teams},
 };
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
-    credits, decide, id_of, link_c4, made, purchases, republish_plain, shop,
+    credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, run_background, shop, write,
 };
 use crate::{
+    catalog::small_market::published,
     harness::{archives::unzip, browser::Browser},
     sales::listing_id,
 };
@@ -377,4 +379,38 @@ async fn order_is_canceled_when_its_data_is_detached() {
     assert!(complete(&market, id_of(&ordered)).is_err(), "other data was ordered");
     browser.get(&ordered).await.expect(200, "Canceled");
     assert_eq!(credits(&market, "buyer"), 100_000);
+}
+
+/// An order that another sale has made impossible is not to be paid.
+#[tokio::test]
+async fn receipt_warns_of_paying_for_what_cannot_be_completed() {
+    let market = shop();
+    market.seed_json(&json!({
+        "listings": [published("twin", 9, &json!({"assets": ["c5"], "price_usd": 30}))],
+    }));
+    let (browser, other) =
+        (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, OTHER).await);
+    let receipt = made(&buy(&browser, "single", "pay_with=invoice").await, "ordered");
+    browser.get(&receipt).await.expect(200, "waits for your payment of $84.00");
+    // Its codebase is no longer exclusive.
+    made(&buy(&other, "twin", "").await, "bought");
+    let page = browser.get(&receipt).await;
+    page.expect(200, "Do not pay for this purchase").expect(200, "because of another sale of its assets");
+    assert!(!page.text.contains("waits for your payment"), "{}", page.visible());
+    assert!(complete(&market, id_of(&receipt)).is_err());
+}
+
+/// A receipt leads to the listing only if the team can see it.
+#[tokio::test]
+async fn receipt_does_not_link_a_listing_that_is_gone() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let receipt = made(&buy(&browser, "dear", "pay_with=invoice").await, "ordered");
+    let listing = format!("href=\"/console/listings/{}\"", listing_id("dear"));
+    browser.get(&receipt).await.expect(200, &listing);
+    perform(&market, "dear", Operation::Archive);
+    let page = browser.get(&receipt).await;
+    assert!(!page.text.contains(&listing), "{}", page.visible());
+    complete(&market, id_of(&receipt)).unwrap();
+    browser.get(&receipt).await.expect(200, &listing);
 }

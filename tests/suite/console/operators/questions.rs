@@ -145,6 +145,52 @@ async fn refund_says_who_gets_what_back_and_what_the_buyer_loses() {
     assert!(shown > 0);
 }
 
+/// Who pays a refund back outside the marketplace must know before that it is too late.
+#[tokio::test]
+async fn refund_is_not_offered_when_it_is_too_late() {
+    let market = TestMarket::demo();
+    let purchase =
+        first(&market, "/operator/v1/purchases", |found| text(found, "status") == "completed").await;
+    let path = format!("/console/operator/purchases/{}/refund", text(&purchase, "id"));
+    market.clock().advance(40 * 86_400_000_000);
+    market.market().run_due_steps().unwrap();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let page = open(&browser, &path).await;
+    page.expect(200, "A purchase can be refunded for 30 days after its completion.");
+    assert!(!page.text.contains("What will be posted"), "{}", page.visible());
+    assert!(!page.text.contains("You must transfer"), "{}", page.visible());
+    assert!(!page.text.contains(&format!("action=\"{path}\"")), "{}", page.visible());
+}
+
+#[tokio::test]
+async fn bids_that_cannot_be_accepted_are_not_offered_for_acceptance() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let has_form = |page: &Page, path: &str| page.text.contains(&format!("action=\"{path}\""));
+    let mut acceptable = None;
+    for offer in list(&market, "/operator/v1/offers", &[]).await {
+        let path = format!("/console/operator/bids/{}/accept", text(&offer, "id"));
+        if has_form(&open(&browser, &path).await, &path) {
+            acceptable = Some((path, format!("/operator/v1/listings/{}", text(&offer, "listing_id"))));
+            break;
+        }
+    }
+    let (path, listing) = acceptable.expect("a bid that can be accepted");
+    market.call(OPERATOR, "POST", &format!("{listing}/unpublish"), &json!({})).await.ok();
+    let page = open(&browser, &path).await;
+    page.expect(200, "The listing is not in the catalog.");
+    assert!(!has_form(&page, &path), "{}", page.visible());
+
+    let bid = first(&market, "/operator/v1/project-bids", |bid| text(bid, "status") == "submitted").await;
+    let path = format!("/console/operator/project-bids/{}/accept", text(&bid, "id"));
+    let project = format!("/operator/v1/project-opportunities/{}", text(&bid, "opportunity_id"));
+    assert!(has_form(&open(&browser, &path).await, &path));
+    market.call(OPERATOR, "POST", &format!("{project}/cancel"), &json!({})).await.ok();
+    let page = open(&browser, &path).await;
+    page.expect(200, "The project is canceled");
+    assert!(!has_form(&page, &path), "{}", page.visible());
+}
+
 #[tokio::test]
 async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
     let market = TestMarket::demo();

@@ -4,8 +4,13 @@
 use std::collections::BTreeMap;
 
 use marketplace::{
-    domain::{listings::Actor, purchases::PayWith, time::Timestamp},
-    operations::{access::Platform, purchases, withdrawals},
+    domain::{
+        listings::Actor,
+        purchases::{PayWith, PurchaseKind},
+        time::Timestamp,
+    },
+    operations::{access::Platform, purchases, wallet, withdrawals},
+    store,
 };
 use regex::Regex;
 use serde_json::json;
@@ -17,8 +22,9 @@ use crate::{
         TestMarket,
         browser::{Browser, Page},
         random::Random,
+        teams,
     },
-    sales::{DAY, bid, complete, give_credits, listing_id},
+    sales::{DAY, bid, buy, complete, give_credits, listing_id},
 };
 
 const VENDOR: &str = "mkt_seller_console";
@@ -341,4 +347,34 @@ async fn earnings_are_released_converted_and_withdrawn() {
     let page = browser.get("/console/selling/earnings").await;
     assert_eq!((figure(&page, "Available"), figure(&page, "Earned so far")), (20_00, 36_04));
     assert!(!page.text.contains("aria-disabled"), "{}", page.visible());
+}
+
+/// A refund of another sale can take the earnings of a sale from its hold. Then they never become available.
+#[tokio::test]
+async fn sale_whose_earnings_another_refund_took_does_not_promise_them() {
+    let market = market();
+    let full = |key| buy(&market, "buyer", listing_id(key), PurchaseKind::Full, PayWith::Credits).unwrap();
+    let first = full("l0");
+    market.clock().advance((HOLD + 1) * DAY);
+    market.market().run_due_steps().unwrap();
+    let all = market.market().write_blocking(|writer| {
+        let vendor = teams::vendor(writer.rows, "seller");
+        let available = store::wallet::balances(writer.rows, vendor.team_row_id())?.available;
+        wallet::convert(writer, &vendor, Actor::Team, available).map(drop)
+    });
+    all.unwrap();
+    let second = full("l1");
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let path = format!("/console/selling/sales/{}", second.id);
+    browser.get(&path).await.expect(200, "is on hold until");
+    let platform = Platform::of_process();
+    market
+        .market()
+        .write_blocking(|writer| purchases::refund(writer, platform, Actor::Platform, first.id))
+        .unwrap();
+    let page = browser.get(&path).await;
+    page.expect(200, "were used for the refund of another one");
+    for promised in ["Available since", "On hold until", "is on hold until"] {
+        assert!(!page.text.contains(promised), "{promised}: {}", page.visible());
+    }
 }
