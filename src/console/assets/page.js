@@ -191,16 +191,26 @@ if (assets) {
   const boxes = [...assets.querySelectorAll("[name=asset]:enabled")];
   const all = assets.querySelector("[data-check-all]");
   const label = assets.querySelector("[data-chosen]");
+  const elsewhere = label ? Number(label.dataset.elsewhere) : 0;
   const count = () => {
     const chosen = boxes.filter((box) => box.checked).length;
-    if (label) label.textContent = chosen ? `${chosen} selected` : "Choose assets:";
+    const ofOthers = elsewhere ? `, ${elsewhere} of them on other pages` : "";
+    if (label) label.textContent = chosen + elsewhere ? `${chosen + elsewhere} selected${ofOthers}` : "Choose assets:";
     all.checked = chosen > 0 && chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
+  };
+  // The address has what is chosen, so that going back to the page shows it again.
+  const keepChosen = () => {
+    const url = new URL(location);
+    url.searchParams.delete("asset");
+    for (const id of new FormData(assets).getAll("asset")) url.searchParams.append("asset", id);
+    history.replaceState(history.state, "", url);
   };
   all.hidden = boxes.length === 0;
   assets.addEventListener("change", (event) => {
     if (event.target === all) for (const box of boxes) box.checked = all.checked;
     count();
+    keepChosen();
   });
   for (const box of boxes) box.closest("tr").draggable = true;
   assets.addEventListener("dragstart", (event) => {
