@@ -157,6 +157,14 @@ async fn invalid_keys_open_nothing_and_are_limited() {
     assert!(statuses.contains(&422) && statuses.last() == Some(&429), "{statuses:?}");
 }
 
+#[tokio::test]
+async fn key_that_was_copied_with_invisible_characters_opens_a_session() {
+    let mut browser = Browser::new(harness::demo());
+    for copied in ["\u{200b}mkt_demo_buyer", "mkt_demo_buyer\u{2060}\n", "\u{feff}mkt_demo_buyer\u{a0}"] {
+        assert_eq!(browser.sign_in(copied).await.status(), 303, "{copied:?}");
+    }
+}
+
 /// The page for signing in says that nothing was saved, and leads back to the page of the form.
 #[tokio::test]
 async fn form_without_a_session_leads_back_to_its_page() {
