@@ -113,10 +113,12 @@ fn as_problem(error: Error) -> (StatusCode, Error) {
 fn content(context: &Context, has_demo: bool) -> Content {
     let next = context.query.get("next").filter(|next| next_page(next).is_some());
     let next = context.inputs.value("next", next.unwrap_or_default());
+    // A script then keeps what was typed until the page of the form is shown again.
+    let is_unsaved = context.query.get(Notice::FIELD) == Some(Notice::SessionEndedUnsaved.as_str());
     let contact = &context.market().settings().console.contact;
     let form = |content: &Markup| {
         html! {
-            form.stack method="post" action=(context.links.to(paths::SIGN_IN)) {
+            form.stack method="post" action=(context.links.to(paths::SIGN_IN)) data-sign-in data-unsaved[is_unsaved] {
                 @if !next.is_empty() { input type="hidden" name="next" value=(next); }
                 (content)
             }

@@ -188,6 +188,7 @@ async fn form_without_a_session_leads_back_to_its_page() {
         assert_eq!(answer.status(), 303, "{path} from {referer}");
         let page = browser.get(answer.location()).await;
         page.expect(200, "Your session has ended, so nothing was saved. Sign in to continue.");
+        page.expect(200, "data-sign-in data-unsaved");
         let fields = page.form("/console/sign-in");
         let found = fields.iter().find(|(name, _)| name == "next").map_or("", |(_, value)| value.as_str());
         assert_eq!(found, next, "{path} from {referer}");
@@ -196,6 +197,8 @@ async fn form_without_a_session_leads_back_to_its_page() {
     }
     let page = browser.get("/console/wallet").await;
     assert!(!page.location().contains("notice"), "a page that is only read: {}", page.location());
+    let page = browser.get(page.location()).await;
+    assert!(!page.expect(200, "data-sign-in").text.contains("data-unsaved"), "nothing was lost");
 }
 
 #[tokio::test]
