@@ -114,7 +114,7 @@ fn form(
         @for input in step.inputs { (input.show(context, record)) }
         @if !step.retyped_column.is_empty() {
             (Field::text(RETYPED, "To confirm, type its name").required()
-                .hint(html! { "It is called " b #retype { bdi { (record.text(step.retyped_column)) } } "." })
+                .hint(html! { "It is called " b #retype translate="no" { bdi { (record.text(step.retyped_column)) } } "." })
                 .show(&context.inputs))
         }
         div.row {

@@ -167,7 +167,7 @@ const fn word(kind: BulkActionKind) -> &'static str {
 }
 
 fn leave(context: &Context, asked: &RequestedChange) -> Markup {
-    let inventory = asked.state.query().at(&context.links.to(paths::INVENTORY));
+    let inventory = asked.selection.on(asked.state.query()).at(&context.links.to(paths::INVENTORY));
     html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
 }
 
@@ -261,7 +261,7 @@ fn parameters(
         },
         BulkActionKind::Describe => html! {
             (Field::lines("description", "Description of each asset").hint(html! { "Replaces the descriptions that they have." })
-                .at_most(20_000).show(inputs))
+                .show(inputs))
             (removed("Remove their descriptions"))
             (locked)
         },

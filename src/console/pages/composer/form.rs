@@ -118,8 +118,7 @@ fn text_fields(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> 
         .at_most(texts::TITLE.max);
     let description = Field::lines("description", "Description")
         .hint(html! { "Say what it is, where it comes from, and what is missing. Markdown works: see it with “Preview the text” below." })
-        .value(&fields.description)
-        .at_most(texts::DESCRIPTION.max);
+        .value(&fields.description);
     let domains = taxonomy.domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
     let is_known = |slug: &&String| taxonomy.domains.iter().any(|domain| domain.slug == **slug);
     let others = fields.domain_tags.iter().filter(|slug| !is_known(slug));
@@ -227,8 +226,7 @@ fn option(inputs: &Inputs, name: &str, (label, note): (&str, &str), is_checked: 
 fn term_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
     let terms = Field::lines("terms", "Terms")
         .hint(html! { "Say what a buyer may do, and for how long. Every buyer signs this text. Markdown works." })
-        .value(&fields.terms)
-        .at_most(texts::DESCRIPTION.max);
+        .value(&fields.terms);
     let methods = text::choices(method_word);
     let methods = [("", "Not stated".to_owned())].into_iter().chain(methods);
     let (method, days) = fields.delivery.unzip();

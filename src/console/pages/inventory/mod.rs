@@ -11,7 +11,7 @@ mod words;
 
 use self::{
     found::Found,
-    state::{ALL, FROM, InventoryState},
+    state::{FROM, InventoryState, Selection},
     table::{ASSETS_PER_PAGE, Position},
 };
 use crate::{
@@ -54,14 +54,14 @@ impl Page<Vendor> for Inventory {
         let page =
             visit.read(move |reader, vendor| Found::read(reader, vendor, filter, limit as usize, from));
         let found = page.await?;
-        let position = Position { from, takes_all: visit.query.get(ALL).is_some() };
+        let position = Position { from, selection: Selection::of(&visit.query) };
         let body = if found.page.counts.total() == 0 && state.is_everything() {
             empty(&visit.context, &found)
         } else {
             html! {
                 div.stack {
                     (filters::groups(&visit.context, &shown, &found.page.counts))
-                    (results(&visit.context, &state, &found, position, chosen))
+                    (results(&visit.context, &state, &found, &position, chosen))
                 }
             }
         };
@@ -106,7 +106,7 @@ fn results(
     context: &Context,
     state: &InventoryState,
     found: &Found,
-    position: Position,
+    position: &Position,
     chosen: InventoryColumns,
 ) -> Markup {
     let inputs = filters::inputs(&context.query, state);

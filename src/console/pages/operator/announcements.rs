@@ -98,7 +98,7 @@ impl Page<ActingOperator> for Announce {
             (seen.edited(inputs))
             (Field::lines("text", "Text")
                 .hint(html! { "At most 1,000 characters. [label](https://address) becomes a link." })
-                .value(written).at_most(1_000).required().show(inputs))
+                .value(written).required().show(inputs))
             (fields::select(inputs, "level", "Kind", text::word_choices::<AnnouncementLevel>(), level.as_str()))
             (time_field("starts_at", "From").value(typed(starts_at)).show(inputs))
             (time_field("ends_at", "Until").value(typed(ends_at)).show(inputs))

@@ -50,7 +50,7 @@ impl Page<ActingOperator> for StartMaintenance {
             (seen.edited(&visit.inputs))
             (Field::lines("text", "Message to teams")
                 .hint(html! { "It is shown above each page, and when a change is refused. At most 1,000 characters." })
-                .value(written).at_most(1_000).required().show(&visit.inputs))
+                .value(written).required().show(&visit.inputs))
             (fields::buttons(&visit.context, button, ("Leave it as it is", ANNOUNCEMENTS)))
         };
         let body = html! {

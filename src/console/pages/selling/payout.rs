@@ -29,7 +29,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Content> {
         "For example the name of the account, its number (IBAN), and the bank. At most " (text::grouped(MAX_LENGTH as u64))
         " characters. You see it once more before it is saved."
     };
-    let field = Field::lines(TEXT, "How the market pays your team").hint(hint).at_most(MAX_LENGTH).required();
+    let field = Field::lines(TEXT, "How the market pays your team").hint(hint).required();
     let form = html! {
         (field.show(inputs))
         (fields::buttons(context, "Review the payout details", ("Back to the earnings", paths::EARNINGS)))

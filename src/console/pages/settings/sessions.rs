@@ -74,7 +74,10 @@ fn row(context: &Context, session: &Session, is_own: bool) -> [Cell; 5] {
         Head::text("Ends unless used").cell(text::moment(session.expires_at)),
         Head::text("End").cell(html! {
             @if is_own { span.note { "Sign out in the menu at the top" } }
-            @else { (fields::button(context, &path, "End", "little danger")) }
+            @else {
+                @let of = html! { bdi { (session.key_name) } ", " (text::moment(session.created_at)) };
+                (fields::row_button(context, &path, "End", of, "danger"))
+            }
         }),
     ]
 }

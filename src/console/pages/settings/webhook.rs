@@ -140,7 +140,8 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
             Head::number("Attempts").cell(delivery.attempts),
             Head::text("Again").cell(
                 html! { @if webhook.disabled.is_none() && delivery.status != DeliveryStatus::Pending {
-                    (fields::button(context, &format!("{page}/redeliver"), "Send again", "little"))
+                    @let of = html! { (event_text(delivery.event_type)) ", " (text::moment(delivery.created_at)) };
+                    (fields::row_button(context, &format!("{page}/redeliver"), "Send again", of, ""))
                 } },
             ),
         ]

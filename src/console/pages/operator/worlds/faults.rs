@@ -58,7 +58,8 @@ fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
             Head::number("Fitted").cell(text::grouped(fault.matched)),
             Head::number("Took effect").cell(text::grouped(fault.used)),
         ];
-        let delete = || Head::text("Delete").cell(fields::button(context, &delete, "Delete", "little"));
+        let button = || fields::row_button(context, &delete, "Delete", fault.id(), "");
+        let delete = || Head::text("Delete").cell(button());
         cells.into_iter().chain(is_acting.then(delete))
     };
     tables::of("Faults", faults, row)

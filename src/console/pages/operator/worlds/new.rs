@@ -57,7 +57,7 @@ fn input_fields(inputs: &Inputs) -> Markup {
         (fields::select(inputs, "webhooks", "Messages to webhooks are", webhooks, "inbox"))
         (Field::integer("seed", "Seed").hint(html! { "Worlds with the same seed that get the same requests answer alike." }).show(inputs))
         (Field::integer("hours", "Ends after, hours").hint(html! { "Leave it empty to keep it until it is deleted." }).show(inputs))
-        (Field::lines("settings", "Settings").hint(settings_hint).at_most(10_000).show(inputs))
+        (Field::lines("settings", "Settings").hint(settings_hint).show(inputs))
         label.tick {
             input type="checkbox" name="port" value="yes" checked[inputs.is_chosen("port", "yes", false)];
             span { "Give it a port of its own, for clients that drop the path of an address" }
