@@ -345,7 +345,7 @@ async fn delivery_to_a_closed_team_is_completed_by_the_platform() {
     let close = |writer: &mut Writer| {
         team_closures::close(writer, Platform::of_process(), Actor::Platform, "Buyer house").map(|_| ())
     };
-    write(&market, close).unwrap();
+    market.write(close).unwrap();
     deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
     let path = format!("/operator/v1/project-bids/{}", Uuid::from_u128(1));
     assert_eq!(market.get(OPERATOR, &path).await.ok()["status"], "delivered");

@@ -7,11 +7,9 @@ use std::{
     sync::Arc,
 };
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    domain::{
-        announcements::{Announcement, AnnouncementLevel},
-        bundles::hexadecimal,
-    },
+    domain::announcements::{Announcement, AnnouncementLevel},
     error::Error,
     market::{Market, Writer},
     operations::{
@@ -258,7 +256,7 @@ fn signing_secret_stays_with_its_market() {
     let rows = String::from_utf8_lossy(&rows);
     assert!(rows.contains(&own.keyval.public), "the public key is exported");
     for seed in [seed, own_seed.unwrap().unwrap()] {
-        assert!(!rows.contains(&hexadecimal(&seed)), "a secret is exported");
+        assert!(!rows.contains(&HEXLOWER.encode(&seed)), "a secret is exported");
     }
 }
 
@@ -282,9 +280,9 @@ async fn export_of_a_copy_has_no_secret_of_the_server() {
     let rows: Vec<u8> = unzip(&exported.bytes).into_values().flatten().collect();
     let rows = String::from_utf8_lossy(&rows);
     let copy = market.worlds().find("copy").unwrap().market();
-    assert!(rows.contains(&hexadecimal(copy.blob_secret())), "its own secrets are exported");
+    assert!(rows.contains(&HEXLOWER.encode(copy.blob_secret())), "its own secrets are exported");
     for secret in [&webhook_secret.0[..], &market.market().blob_secret()[..], key.as_bytes()] {
-        assert!(!rows.contains(&hexadecimal(secret)), "a secret is exported");
+        assert!(!rows.contains(&HEXLOWER.encode(secret)), "a secret is exported");
     }
 }
 

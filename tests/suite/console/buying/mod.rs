@@ -5,10 +5,9 @@ mod purchases;
 mod random;
 mod signatures;
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    domain::{
-        assets::RepositoryChannel, bundles::hexadecimal, listing_lifecycle::Operation, listings::Actor,
-    },
+    domain::{assets::RepositoryChannel, listing_lifecycle::Operation, listings::Actor},
     error::Result,
     market::Writer,
     operations::{
@@ -123,7 +122,7 @@ fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut L
 
 /// Performs an operation on a listing, as its usual actor.
 fn perform(market: &TestMarket, listing: &str, operation: Operation) {
-    write(market, |writer| listing_lifecycle::perform(writer, listing_id(listing), operation)).unwrap();
+    market.write(|writer| listing_lifecycle::perform(writer, listing_id(listing), operation)).unwrap();
 }
 
 /// Takes `plain` out of the catalog, changes something of it, and publishes it after another review.
@@ -164,7 +163,7 @@ fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
 async fn agreement(browser: &Browser<'_>, purchase: &str) -> String {
     let file = browser.get(&format!("{purchase}/agreement")).await;
     assert_eq!(file.status(), 200, "{}", file.text);
-    let digest = hexadecimal(&Sha256::digest(&file.response.bytes));
+    let digest = HEXLOWER.encode(&Sha256::digest(&file.response.bytes));
     browser.get(purchase).await.expect(200, &digest);
     file.text
 }

@@ -1,7 +1,8 @@
 //! What is bought, at which price, once, and what the receipt says.
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    domain::{assets::Kind, bundles::hexadecimal, listing_lifecycle::Operation, listings::DeliveryMethod},
+    domain::{assets::Kind, listing_lifecycle::Operation, listings::DeliveryMethod},
     operations::{access::Platform, linked_data, purchases as operations_of_purchases, teams},
 };
 use serde_json::json;
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
-    credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, run_background, shop, write,
+    credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, shop,
 };
 use crate::{
     catalog::small_market::published,
@@ -252,7 +253,7 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     assert_eq!(files.len(), lines.len());
     for (digest, path) in lines {
         let bytes = files.get(path).expect("a delivered file");
-        assert_eq!(hexadecimal(&Sha256::digest(bytes)), digest, "{path}");
+        assert_eq!(HEXLOWER.encode(&Sha256::digest(bytes)), digest, "{path}");
         page.expect(200, digest);
     }
 }
