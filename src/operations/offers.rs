@@ -26,8 +26,8 @@ use crate::{
         teams::TeamRowId,
         written,
     },
-    error::{Error, Result},
-    market::{Reader, Writer},
+    error::{Error, Result, refusal},
+    market::{CheckContext, Reader, Writer},
     store::{
         self,
         listings::ListingRow,
@@ -177,7 +177,7 @@ pub fn withdraw(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> R
 
 /// Declines a submitted offer, for the vendor of the listing.
 pub fn decline(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<()> {
-    let offer = find_of_vendor(writer, vendor, id)?;
+    let offer = find_of_vendor(writer.rows, vendor, id)?;
     offer_changes::transition(writer, &offer, OfferOperation::Decline, actor)
 }
 
@@ -185,30 +185,46 @@ pub fn decline(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> 
 /// completed at once if the buyer pays with credits and has enough of them; otherwise it waits for the payment of an invoice.
 /// The vendor cannot tell why it waits. Fails if the signed terms have changed since. Returns the ID of the purchase.
 pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Uuid> {
-    let offer = find_of_vendor(writer, vendor, id)?;
-    offer_changes::check(&offer, OfferOperation::Accept)?;
-    if offer.listing_status != CatalogStatus::Published {
-        let message = "The listing is not in the catalog. Publish it again, then accept the offer.";
-        return Err(Error::Conflict(message.to_owned()));
-    }
-    if !offer.buyer_may_buy {
-        let message = "The bidder can no longer buy. Decline the offer.";
-        return Err(Error::Conflict(message.to_owned()));
-    }
-    let listing = listing_of(writer.rows, &offer)?;
-    let sale = sale_of(&offer, &listing);
-    if is_outdated(writer.rows, writer.settings, &offer, &sale)? {
-        let message = "What the bidder agreed to has changed since its bid, such as the terms or the assets of the listing. \
-                       The offer can be accepted when the bidder has confirmed it.";
-        return Err(Error::Conflict(message.to_owned()));
-    }
+    let offer = find_of_vendor(writer.rows, vendor, id)?;
+    let listing = check_acceptable(&writer.check_context(), &offer)?;
     let total = proposed_sales::charges(writer.settings, offer.amount).total();
     let has_credits = ledger::has_credits(writer, offer.buyer, total)?;
     let pay_with = if has_credits { offer.pay_with } else { PayWith::Invoice };
-    let sale = Sale { pay_with, ..sale };
-    purchases::check_sale(writer.rows, &sale)?;
+    let sale = Sale { pay_with, ..sale_of(&offer, &listing) };
     offer_changes::transition(writer, &offer, OfferOperation::Accept, actor)?;
     Ok(purchases::start(writer, actor, &sale)?.id)
+}
+
+/// Returns why the vendor of the listing cannot accept a submitted offer now; `None` if it can, or if the offer was decided.
+pub fn why_not_acceptable(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Option<String>> {
+    let offer = find_of_vendor(context.rows, vendor, id)?;
+    if offer.status != OfferStatus::Submitted {
+        return Ok(None);
+    }
+    refusal(check_acceptable(context, &offer))
+}
+
+/// Returns the listing of an offer. Fails if the offer cannot be accepted now.
+fn check_acceptable(context: &CheckContext, offer: &OfferRow) -> Result<ListingRow> {
+    let CheckContext { rows, settings, .. } = *context;
+    offer_changes::check(offer, OfferOperation::Accept)?;
+    if offer.listing_status != CatalogStatus::Published {
+        let message = "The listing is not in the catalog. Publish it again, then accept the bid.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    if !offer.buyer_may_buy {
+        let message = "The bidder can no longer buy. Decline the bid.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let listing = listing_of(rows, offer)?;
+    let sale = sale_of(offer, &listing);
+    if is_outdated(rows, settings, offer, &sale)? {
+        let message = "What the bidder agreed to has changed since its bid, such as the terms or the assets of the listing. \
+                       The bid can be accepted when the bidder has confirmed it.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    purchases::check_sale(rows, &sale)?;
+    Ok(listing)
 }
 
 /// Returns the sale that an accepted bid at this price leads to.
@@ -234,13 +250,34 @@ fn is_outdated(rows: &store::Reader, settings: &Settings, offer: &OfferRow, sale
     Ok(agreements::propose(rows, settings, sale)?.digest != *signed)
 }
 
-/// Whether a submitted offer of the team can only be accepted after the team has confirmed it, because the signed terms have
-/// changed since.
-pub fn needs_confirmation(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<bool> {
-    let offer = find_of_buyer(reader.rows, buyer, id)?;
-    let listing = listing_of(reader.rows, &offer)?;
-    let is_submitted = offer.status == OfferStatus::Submitted;
-    Ok(is_submitted && is_outdated(reader.rows, reader.settings, &offer, &sale_of(&offer, &listing))?)
+/// Why the vendor cannot accept a submitted offer now, for its buyer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The listing is not in the catalog.
+    NotInCatalog,
+    /// The team has bought the listing, with this purchase.
+    Bought(Uuid),
+    /// The signed terms have changed since, so the team must confirm the offer.
+    Unconfirmed,
+}
+
+/// Returns why the vendor cannot accept a submitted offer of the team now; `None` if nothing is known, or if the offer was
+/// decided.
+pub fn find_obstacle(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<Option<Obstacle>> {
+    let rows = reader.rows;
+    let offer = find_of_buyer(rows, buyer, id)?;
+    if offer.status != OfferStatus::Submitted {
+        return Ok(None);
+    }
+    if offer.listing_status != CatalogStatus::Published {
+        return Ok(Some(Obstacle::NotInCatalog));
+    }
+    if let Some(purchase) = store::purchases::find_in_effect(rows, offer.buyer, offer.listing, true)? {
+        return Ok(Some(Obstacle::Bought(purchase)));
+    }
+    let listing = listing_of(rows, &offer)?;
+    let is_outdated = is_outdated(rows, reader.settings, &offer, &sale_of(&offer, &listing))?;
+    Ok(is_outdated.then_some(Obstacle::Unconfirmed))
 }
 
 /// Ends an offer that was not decided in time. This is the due step [`StepKind::OfferExpires`]. Does nothing if
@@ -272,7 +309,7 @@ fn find_changeable(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<Offe
     Ok(offer)
 }
 
-fn find_of_vendor(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<OfferRow> {
-    let found = store::offers::find(writer.rows, id)?.filter(|offer| offer.vendor == vendor.team_row_id());
+fn find_of_vendor(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<OfferRow> {
+    let found = store::offers::find(rows, id)?.filter(|offer| offer.vendor == vendor.team_row_id());
     found.ok_or_else(|| Error::not_found("offer"))
 }

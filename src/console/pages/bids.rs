@@ -3,8 +3,8 @@
 use super::{bid_form, deals};
 use crate::{
     console::prelude::*,
-    domain::{listings::CatalogStatus, offers::OfferStatus},
-    operations::offers,
+    domain::{offers::OfferStatus, purchases::PurchaseStatus},
+    operations::offers::{self, Obstacle},
     store::records::team_lists::offers::TeamOffer,
 };
 
@@ -64,29 +64,33 @@ impl Page for Bid {
         let read = visit.read(move |reader, buyer| {
             let bid = team_records::find::<TeamOffer>(reader.rows, buyer, id)?;
             let notifications = notifications::list_about(reader, buyer, &[id], about::LIMIT)?;
-            Ok((bid, offers::needs_confirmation(reader, buyer, id)?, notifications))
+            Ok((bid, offers::find_obstacle(reader, buyer, id)?, notifications))
         });
-        let (bid, needs_confirmation, notifications) = read.await?;
-        let next_step = if needs_confirmation { confirmation(visit, &bid) } else { next_step(visit, &bid) };
+        let (bid, obstacle, notifications) = read.await?;
+        let next_step = match obstacle {
+            Some(obstacle) => obstructed(visit, &bid, obstacle),
+            None => next_step(visit, &bid),
+        };
         let body = html! { (next_step) (facts(visit, &bid)) (about::section(visit, &notifications)) };
         let content = Content::new(format!("Your bid of {}", text::money(bid.amount)), body)
             .with_note(html! { bdi.long { (bid.listing_title) } })
             .with_parent("Bids", paths::BIDS)
             .narrow()
             .with_request("/v2/listings/browse/offers");
-        Ok(match actions(visit, &bid) {
+        Ok(match actions(visit, &bid, obstacle) {
             Some(actions) => content.with_actions(actions).into(),
             None => content.into(),
         })
     }
 }
 
-fn actions(context: &Context, bid: &TeamOffer) -> Option<Markup> {
+fn actions(context: &Context, bid: &TeamOffer, obstacle: Option<Obstacle>) -> Option<Markup> {
     let link = |path: String| context.links.to(&path);
+    let is_changeable = matches!(obstacle, None | Some(Obstacle::Unconfirmed));
     match (bid.status, bid.purchase) {
         (OfferStatus::Submitted, _) => Some(html! {
             a.button.danger href=(link(withdraw_path(bid))) { "Withdraw…" }
-            a.button.primary href=(link(paths::make_bid(bid.listing))) { "Change the bid" }
+            @if is_changeable { a.button.primary href=(link(paths::make_bid(bid.listing))) { "Change the bid" } }
         }),
         (_, Some(purchase)) => Some(html! {
             a.button.primary href=(link(paths::purchase(purchase))) { "Open the purchase" }
@@ -95,38 +99,51 @@ fn actions(context: &Context, bid: &TeamOffer) -> Option<Markup> {
     }
 }
 
-/// Says that the bid cannot be accepted before the team has confirmed it.
-fn confirmation(context: &Context, bid: &TeamOffer) -> Markup {
-    let form = bid_form::path_with(bid.listing, bid.amount, bid.pay_with);
-    badges::warning(html! {
-        "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your bid \
-         after you have confirmed it. "
-        a href=(context.links.to(&form)) { "See the present terms" }
-    })
+/// Says why the vendor cannot accept the bid now, and what helps.
+fn obstructed(context: &Context, bid: &TeamOffer, obstacle: Obstacle) -> Markup {
+    let expires =
+        html! { @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." } };
+    match obstacle {
+        Obstacle::NotInCatalog => badges::pending(html! {
+            "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again. Until then, you \
+             can only withdraw it." (expires)
+        }),
+        Obstacle::Bought(purchase) => badges::warning(html! {
+            "Your team has bought this listing since, so the vendor cannot accept your bid. Withdraw it. "
+            a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" }
+        }),
+        Obstacle::Unconfirmed => badges::warning(html! {
+            "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your \
+             bid after you have confirmed it. "
+            a href=(context.links.to(&bid_form::path_with(bid.listing, bid.amount, bid.pay_with))) { "See the present terms" }
+            "." (expires)
+        }),
+    }
 }
 
 /// Returns what the state of a bid means, and what can be done.
 fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
-    let again = html! { " " a href=(context.links.to(&paths::listing(bid.listing))) { "Open the listing" } };
+    let again = html! {
+        @if bid.takes_bids {
+            " The listing takes bids. "
+            a href=(context.links.to(&paths::listing(bid.listing))) { "Open the listing" }
+        } @else { " The listing takes no bids now." }
+    };
     match bid.status {
-        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::pending(
-            html! { "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again." },
-        ),
         OfferStatus::Submitted => badges::pending(html! {
             "The vendor has not decided yet."
             @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." }
         }),
+        OfferStatus::Accepted if bid.purchase_status == Some(PurchaseStatus::Cancelled) => badges::neutral(
+            html! { "The vendor accepted your bid, but the purchase was canceled before it was paid." (again) },
+        ),
         OfferStatus::Accepted => badges::success(html! {
             "The vendor accepted your bid. "
             @if let Some(purchase) = bid.purchase { a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" } }
         }),
-        OfferStatus::Declined => {
-            badges::neutral(html! { "The bid was declined. You can make another one." (again) })
-        }
+        OfferStatus::Declined => badges::neutral(html! { "The bid was declined." (again) }),
         OfferStatus::Withdrawn => badges::neutral(html! { "You withdrew this bid." (again) }),
-        OfferStatus::Expired => {
-            badges::neutral(html! { "The vendor did not decide in time. You can make another bid." (again) })
-        }
+        OfferStatus::Expired => badges::neutral(html! { "The vendor did not decide in time." (again) }),
     }
 }
 
@@ -138,7 +155,11 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
         ("Payment", html! { (deals::payment(bid.pay_with)) }),
         (
             "Listing",
-            html! { a.long href=(context.links.to(&paths::listing(bid.listing))) { bdi { (bid.listing_title) } } },
+            html! {
+                @if bid.listing_is_visible {
+                    a.long href=(context.links.to(&paths::listing(bid.listing))) { bdi { (bid.listing_title) } }
+                } @else { span.long { bdi { (bid.listing_title) } } }
+            },
         ),
         ("Vendor", html! { bdi.long { (bid.vendor_name) } }),
         ("Made", text::moment(bid.created_at)),

@@ -14,13 +14,17 @@ fn charges(context: &Context, price: Cents) -> Charges {
     proposed_sales::charges(context.market().settings(), price)
 }
 
-/// Returns the calculation of a price: the sold content, the fee, and the vendor's earnings.
+/// Returns the calculation of the price of a sale that is made now: the sold content, the fee, and the vendor's earnings.
 pub fn sum(context: &Context, what: &str, price: Cents) -> Markup {
-    let charges = charges(context, price);
+    sum_with_fee(what, price, charges(context, price).platform_fee)
+}
+
+/// Like [`sum`], with the fee of a sale that was made.
+pub fn sum_with_fee(what: &str, price: Cents, fee: Cents) -> Markup {
     tables::sum(&[
-        (what, text::money(charges.price)),
-        ("Fee of the market", format!("−{}", text::money(charges.platform_fee))),
-        ("You earn, USD", text::money(charges.proceeds())),
+        (what, text::money(price)),
+        ("Fee of the market", format!("−{}", text::money(fee))),
+        ("You earn, USD", text::money(Cents(price.0 - fee.0))),
     ])
 }
 

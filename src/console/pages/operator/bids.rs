@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::{
+    console::wording,
     domain::{offers::OfferStatus, purchases::PayWith},
     operations::offers::{self, OfferInput},
     store::records::offers::OFFERS,
@@ -90,6 +91,7 @@ impl Resource for Bids {
                        credits and has enough, otherwise it waits for payment until the invoice is paid.",
             states: STATED,
             obstacle: decided,
+            preview: Some(preview_acceptance),
             is_final: true,
             operation: "accept_offer",
             perform: |writer, operator, record, _| {
@@ -146,6 +148,23 @@ impl Resource for Bids {
 }
 
 fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
-    let listing = record.id("listing_id").ok_or_else(|| Error::internal("a bid without its listing"))?;
-    operator.platform().vendor_of_listing(writer.rows, listing)
+    operator.platform().vendor_of_listing(writer.rows, listing_of(record)?)
+}
+
+fn listing_of(record: &AnyRecord) -> Result<Uuid> {
+    record.id("listing_id").ok_or_else(|| Error::internal("a bid without its listing"))
+}
+
+/// Says why a bid cannot be accepted now.
+fn preview_acceptance(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let refusal = match platform.vendor_of_listing(reader.rows, listing_of(record)?) {
+        Ok(vendor) => offers::why_not_acceptable(&reader.check_context(), &vendor, id_of(record)?)?,
+        // The vendor is closed, and so is the bid.
+        Err(Error::Conflict(reason)) => Some(reason),
+        Err(error) => return Err(error),
+    };
+    Ok(match refusal {
+        Some(reason) => Previewed::refused(move |_| badges::warning(wording::humanize(&reason))),
+        None => Previewed::new(|_| Markup::default()),
+    })
 }

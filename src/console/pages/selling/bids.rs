@@ -7,11 +7,9 @@ use crate::{
         pages::bids::{FILTERS, badge, word},
         parts::{about, fees},
         prelude::*,
+        wording,
     },
-    domain::{
-        listings::{Actor, CatalogStatus},
-        offers::OfferStatus,
-    },
+    domain::{listings::Actor, offers::OfferStatus, purchases::PurchaseStatus},
     operations::{notifications, offers, team_records},
     store::records::{pages::TeamPage, team_lists::offers::ReceivedOffer},
 };
@@ -79,18 +77,18 @@ impl Page for ReceivedBid {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let bid: ReceivedOffer = team_records::find(reader.rows, vendor, id)?;
-            Ok((bid, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+            let found = find(&reader.check_context(), vendor, id)?;
+            Ok((found, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
-        let (bid, notifications) = visit.read(read).await?;
+        let ((bid, refusal), notifications) = visit.read(read).await?;
         let bid = &bid;
         let is_open = bid.status == OfferStatus::Submitted;
         let body = html! {
-            (state(&visit.context, bid))
+            (state(&visit.context, bid, refusal.as_deref()))
             div.two {
                 (facts(&visit.context, bid))
-                @if is_open || bid.status == OfferStatus::Accepted {
-                    section.stack aria-labelledby="yields" { h2 #yields { "What you earn" } (fees::sum(&visit.context, "Bid", bid.amount)) }
+                @if is_open || is_sold(bid) {
+                    section.stack aria-labelledby="yields" { h2 #yields { "What you earn" } (yields(&visit.context, bid)) }
                 }
             }
             (about::section(&visit.context, &notifications))
@@ -104,30 +102,67 @@ impl Page for ReceivedBid {
         }
         let actions = html! {
             a.button href=(visit.links.to(&decline_path(id))) { "Decline…" }
-            a.button.primary href=(visit.links.to(&accept_path(id))) { "Accept…" }
+            @if refusal.is_none() { a.button.primary href=(visit.links.to(&accept_path(id))) { "Accept…" } }
         };
         Ok(content.with_actions(actions).into())
     }
 }
 
-/// Returns what the state of a bid means.
-fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
+/// A bid, and why it cannot be accepted now; `None` if it can, or if it was decided.
+type Received = (ReceivedOffer, Option<String>);
+
+fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Received> {
+    let refusal = offers::why_not_acceptable(context, vendor, id)?;
+    Ok((team_records::find(context.rows, vendor, id)?, refusal.map(|reason| wording::humanize(&reason))))
+}
+
+/// Whether a bid was accepted, and its sale was neither canceled nor refunded.
+fn is_sold(bid: &ReceivedOffer) -> bool {
+    bid.status == OfferStatus::Accepted && bid.purchase_status.is_none_or(PurchaseStatus::is_in_effect)
+}
+
+/// Returns what the vendor earns with a bid: after the present fee, or after that of the acceptance.
+fn yields(context: &Context, bid: &ReceivedOffer) -> Markup {
+    match bid.platform_fee {
+        Some(fee) => fees::sum_with_fee("Bid", bid.amount, fee),
+        None => fees::sum(context, "Bid", bid.amount),
+    }
+}
+
+/// Returns what the state of a bid means. `refusal` says why it cannot be accepted.
+fn state(context: &Context, bid: &ReceivedOffer, refusal: Option<&str>) -> Markup {
     match bid.status {
-        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::warning(
-            html! { "The listing is not in the catalog, so you cannot accept this bid. Publish the listing again first." },
-        ),
-        OfferStatus::Submitted => badges::pending(html! {
-            "It waits for your answer."
-            @if let Some(until) = bid.expires_at { " It expires " (text::moment(until)) "." }
-        }),
-        OfferStatus::Accepted => badges::success(html! {
-            "You accepted this bid. "
-            @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
-            @else { "The sale appears here when the market has the payment." }
-        }),
+        OfferStatus::Submitted => {
+            let expires =
+                html! { @if let Some(until) = bid.expires_at { " It expires " (text::moment(until)) "." } };
+            match refusal {
+                Some(reason) => {
+                    badges::warning(html! { b { "You cannot accept it now. " } (reason) (expires) })
+                }
+                None => badges::pending(html! { "It waits for your answer." (expires) }),
+            }
+        }
+        OfferStatus::Accepted => accepted(context, bid),
         OfferStatus::Declined => badges::neutral("This bid was declined."),
         OfferStatus::Withdrawn => badges::neutral("The bid was withdrawn."),
         OfferStatus::Expired => badges::neutral("This bid expired before you answered it."),
+    }
+}
+
+/// Returns what became of an accepted bid.
+fn accepted(context: &Context, bid: &ReceivedOffer) -> Markup {
+    let sale = html! {
+        @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
+        @else { "The sale appears here when the market has the payment." }
+    };
+    match bid.purchase_status {
+        Some(PurchaseStatus::Cancelled) => {
+            badges::neutral("You accepted this bid, but the sale was canceled before it was paid.")
+        }
+        Some(PurchaseStatus::Refunded) => badges::warning(
+            html! { "You accepted this bid, and the market refunded the sale later. " (sale) },
+        ),
+        _ => badges::success(html! { "You accepted this bid. " (sale) }),
     }
 }
 
@@ -161,15 +196,15 @@ impl ConfirmationPage for AcceptBid {
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;
-    type Subject = ReceivedOffer;
+    type Subject = Received;
 
-    const QUESTION: Question<Vendor, ReceivedOffer> = Question {
+    const QUESTION: Question<Vendor, Received> = Question {
         path: "/selling/bids/{bid_id}/accept",
         title: "Accept a bid",
         change: ("accept_offer", "offer"),
         notice: Notice::OfferAccepted,
-        find: |context, vendor, id| team_records::find(context.rows, vendor, id),
-        ask: |context, bid| {
+        find,
+        ask: |context, (bid, refusal)| {
             let hold_days = context.market().settings().payouts.hold_days;
             let lost = html! {
                 p {
@@ -182,7 +217,13 @@ impl ConfirmationPage for AcceptBid {
                 }
                 (refund_rule(context))
             };
-            ask(bid, "Accept", ("primary", lost))
+            let mut confirmation = ask(bid, "Accept", ("primary", lost));
+            if let Some(reason) = refusal
+                && confirmation.prompt.is_ok()
+            {
+                confirmation.prompt = Err(html! { b { "You cannot accept this bid now. " } (reason) });
+            }
+            confirmation
         },
         perform: |writer, vendor, id| offers::accept(writer, vendor, Actor::Team, id).map(drop),
         next: path,
@@ -193,14 +234,14 @@ impl ConfirmationPage for DeclineBid {
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;
-    type Subject = ReceivedOffer;
+    type Subject = Received;
 
-    const QUESTION: Question<Vendor, ReceivedOffer> = Question {
+    const QUESTION: Question<Vendor, Received> = Question {
         path: "/selling/bids/{bid_id}/decline",
         title: "Decline a bid",
         change: ("decline_offer", "offer"),
         notice: Notice::OfferDeclined,
-        ask: |_, bid| {
+        ask: |_, (bid, _)| {
             let lost = html! {
                 p {
                     "You can no longer accept this bid for " b.long { bdi { (bid.listing_title) } } ". The bidder is notified, and can \

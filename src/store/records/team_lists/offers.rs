@@ -3,8 +3,14 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
-use crate::domain::{
-    listings::CatalogStatus, money::Cents, offers::OfferStatus, purchases::PayWith, time::Timestamp,
+use crate::{
+    domain::{
+        money::Cents,
+        offers::OfferStatus,
+        purchases::{PayWith, PurchaseStatus},
+        time::Timestamp,
+    },
+    store::purchases::LISTING_IS_VISIBLE,
 };
 
 /// An offer, as its buyer sees it.
@@ -16,8 +22,10 @@ pub struct TeamOffer {
     pub listing: Uuid,
     /// Title of the listing.
     pub listing_title: String,
-    /// Status of the listing in the catalog.
-    pub listing_status: CatalogStatus,
+    /// Whether the team can see the listing.
+    pub listing_is_visible: bool,
+    /// Whether the listing is in the catalog and accepts bids.
+    pub takes_bids: bool,
     /// Price of the listing; `None` if it has no fixed price.
     pub listing_price: Option<Cents>,
     /// Name of the vendor.
@@ -30,6 +38,8 @@ pub struct TeamOffer {
     pub pay_with: PayWith,
     /// ID of the purchase that it led to; `None` unless accepted.
     pub purchase: Option<Uuid>,
+    /// Status of this purchase.
+    pub purchase_status: Option<PurchaseStatus>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change.
@@ -48,10 +58,14 @@ impl TeamRecord for TeamOffer {
 pub const OFFERS: TeamRecords = Records {
     name: "offer",
     columns: &[
-        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
+        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
+        LISTING_IS_VISIBLE,
+        "FROM offers d WHERE d.id = o.id) AS listing_is_visible,
+         l.catalog_status = 'published' AND l.accepts_bids AS takes_bids,
          l.price_cents AS listing_price, v.name AS vendor_name,
          o.status, o.amount_cents AS amount, o.pay_with,
          (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase,
+         (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
          o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
     ],
     tables: &["offers o JOIN listings l ON l.id = o.listing JOIN teams v ON v.id = l.team
@@ -78,8 +92,6 @@ pub struct ReceivedOffer {
     pub listing: Uuid,
     /// Title of the listing.
     pub listing_title: String,
-    /// Status of the listing in the catalog.
-    pub listing_status: CatalogStatus,
     /// Price of the listing; `None` if it has no fixed price.
     pub listing_price: Option<Cents>,
     /// Status of the offer.
@@ -88,6 +100,10 @@ pub struct ReceivedOffer {
     pub amount: Cents,
     /// ID of the sale that it led to; `None` unless that was paid.
     pub sale: Option<Uuid>,
+    /// Status of the purchase that it led to; `None` unless accepted.
+    pub purchase_status: Option<PurchaseStatus>,
+    /// Fee that the platform deducts from the amount, as of the acceptance; `None` unless accepted.
+    pub platform_fee: Option<Cents>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change.
@@ -107,9 +123,11 @@ impl TeamRecord for ReceivedOffer {
 pub const RECEIVED_OFFERS: TeamRecords = Records {
     name: "offer",
     columns: &[
-        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
+        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title,
          l.price_cents AS listing_price, o.status, o.amount_cents AS amount,
          (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale,
+         (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
+         (SELECT p.platform_fee_cents FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS platform_fee,
          o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
     ],
     tables: &["offers o JOIN listings l ON l.id = o.listing

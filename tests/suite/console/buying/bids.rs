@@ -1,16 +1,17 @@
 //! Bids: made, changed, confirmed, withdrawn, expired, and accepted.
 
 use marketplace::{
-    domain::{listings::Actor, money::Cents},
+    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents},
     error::Error,
     operations::listing_assets,
     store,
+    worlds::NewWorld,
 };
 use uuid::Uuid;
 
 use super::{
-    BUYER, DAY, OTHER, agreement, asset_id, bid, bid_path, buy_path, change_listing, complete, count,
-    credits, id_of, link_c4, made, republish_plain, shop,
+    BUYER, DAY, OTHER, SELLER, agreement, asset_id, bid, bid_path, buy, buy_path, change_listing, complete,
+    count, credits, id_of, link_c4, made, perform, republish_plain, shop,
 };
 use crate::{
     harness::{TestMarket, browser::Browser, listing_lifecycle},
@@ -192,4 +193,125 @@ async fn bid_is_not_accepted_for_other_data() {
     });
     refused(&market, id_of(&path));
     browser.get(&path).await.expect(200, "What you signed has changed since");
+}
+
+/// Returns the path of a bid for the vendor.
+fn received(path: &str) -> String {
+    format!("/console/selling/bids/{}", id_of(path))
+}
+
+/// Fails unless the pages of the vendor say why a bid cannot be accepted, and offer only to decline it.
+async fn expect_only_declined(seller: &Browser<'_>, path: &str, reason: &str) {
+    let page = seller.get(&received(path)).await;
+    page.expect(200, reason).expect(200, "Decline…");
+    assert!(!page.text.contains("Accept…"), "{}", page.visible());
+    let question = format!("{}/accept", received(path));
+    let page = seller.get(&question).await;
+    page.expect(200, "You cannot accept this bid now.").expect(200, reason);
+    assert!(!page.text.contains(&format!("action=\"{question}\"")), "{}", page.visible());
+    assert!(seller.post(&question, &[]).await.status() >= 400);
+}
+
+#[tokio::test]
+async fn bid_on_a_listing_outside_the_catalog_can_only_be_withdrawn_or_declined() {
+    let market = shop();
+    let (browser, seller) =
+        (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, SELLER).await);
+    let path = bid_on_plain(&browser, "amount=40").await;
+    let change = format!("href=\"{}\"", bid_path("plain"));
+    browser.get(&path).await.expect(200, &change);
+    seller.get(&received(&path)).await.expect(200, "Accept…");
+    perform(&market, "plain", Operation::Unpublish);
+    let page = browser.get(&path).await;
+    page.expect(200, "you can only withdraw it").expect(200, "Withdraw…");
+    // Neither the listing nor the form is there for the team.
+    let listing = format!("/console/listings/{}", listing_id("plain"));
+    assert!(!page.text.contains(&listing), "{}", page.visible());
+    browser.get(&bid_path("plain")).await.expect(404, "This is not here");
+    expect_only_declined(&seller, &path, "The listing is not in the catalog.").await;
+    perform(&market, "plain", Operation::Publish);
+    browser.get(&path).await.expect(200, &change);
+    seller.get(&received(&path)).await.expect(200, "Accept…");
+}
+
+#[tokio::test]
+async fn bid_of_a_team_that_has_bought_the_listing_can_only_be_withdrawn_or_declined() {
+    let market = shop();
+    let (browser, seller) =
+        (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, SELLER).await);
+    let path = bid_on_plain(&browser, "amount=40").await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    let page = browser.get(&path).await;
+    page.expect(200, "Your team has bought this listing since").expect(200, &receipt);
+    assert!(!page.text.contains("Change the bid"), "{}", page.visible());
+    // The vendor does not learn that its buyer and the bidder are the same.
+    expect_only_declined(&seller, &path, "The bidder can no longer buy.").await;
+}
+
+#[tokio::test]
+async fn vendor_reads_that_a_bid_has_to_be_confirmed() {
+    let market = shop();
+    let (browser, seller) =
+        (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, SELLER).await);
+    let path = bid_on_plain(&browser, "amount=40").await;
+    change_listing(&market, "plain", |fields| fields.terms = "Others.".to_owned());
+    expect_only_declined(&seller, &path, "when the bidder has confirmed it").await;
+    bid(&browser, "plain", "amount=40").await;
+    seller.get(&received(&path)).await.expect(200, "It waits for your answer.").expect(200, "Accept…");
+}
+
+#[tokio::test]
+async fn both_sides_read_that_the_purchase_of_an_accepted_bid_was_canceled() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40&pay_with=invoice").await;
+    accept(&market, "seller", id_of(&path)).unwrap();
+    let seller = Browser::signed_in(&market, SELLER).await;
+    let page = seller.get(&received(&path)).await;
+    page.expect(200, "when the market has the payment").expect(200, "What you earn");
+    market.clock().advance(15 * DAY);
+    market.market().run_due_steps().unwrap();
+    let (browser, seller) =
+        (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, SELLER).await);
+    browser.get(&path).await.expect(200, "the purchase was canceled before it was paid");
+    let page = seller.get(&received(&path)).await;
+    page.expect(200, "the sale was canceled before it was paid");
+    assert!(!page.text.contains("when the market has the payment"), "{}", page.visible());
+    assert!(!page.text.contains("What you earn"), "{}", page.visible());
+}
+
+#[tokio::test]
+async fn ended_bid_leads_to_the_listing_only_if_it_takes_bids() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    decline(&market, "seller", id_of(&path)).unwrap();
+    browser.get(&path).await.expect(200, "The listing takes bids.").expect(200, "Open the listing");
+    change_listing(&market, "plain", |fields| fields.accepts_bids = false);
+    let page = browser.get(&path).await;
+    page.expect(200, "The listing takes no bids now.");
+    let listing = format!("href=\"/console/listings/{}\"", listing_id("plain"));
+    page.expect(200, &listing);
+    perform(&market, "plain", Operation::Archive);
+    let page = browser.get(&path).await;
+    page.expect(200, "The listing takes no bids now.").expect(200, "Listing plain");
+    assert!(!page.text.contains(&listing), "{}", page.visible());
+}
+
+/// The fee of a sale is that of its acceptance, also after the market has changed its fees.
+#[tokio::test]
+async fn accepted_bid_states_the_fee_of_its_acceptance() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let (plain, dear) = (
+        bid_on_plain(&browser, "amount=40&pay_with=invoice").await,
+        made(&bid(&browser, "dear", "amount=100").await, "bid_made"),
+    );
+    accept(&market, "seller", id_of(&plain)).unwrap();
+    let settings = vec![("fees.platform_percent".to_owned(), toml::Value::Float(20.0))];
+    let new = NewWorld { source: "market".to_owned(), settings, ..NewWorld::default() };
+    let copy = TestMarket::of_world(market.worlds().create(&new, None).unwrap());
+    let seller = Browser::signed_in(&copy, SELLER).await;
+    seller.get(&received(&plain)).await.expect(200, "−$4.00").expect(200, "$36.00");
+    seller.get(&received(&dear)).await.expect(200, "−$20.00").expect(200, "$80.00");
 }

@@ -163,6 +163,35 @@ async fn refund_is_not_offered_when_it_is_too_late() {
 }
 
 #[tokio::test]
+async fn bids_that_cannot_be_accepted_are_not_offered_for_acceptance() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let has_form = |page: &Page, path: &str| page.text.contains(&format!("action=\"{path}\""));
+    let mut acceptable = None;
+    for offer in list(&market, "/operator/v1/offers", &[]).await {
+        let path = format!("/console/operator/bids/{}/accept", text(&offer, "id"));
+        if has_form(&open(&browser, &path).await, &path) {
+            acceptable = Some((path, format!("/operator/v1/listings/{}", text(&offer, "listing_id"))));
+            break;
+        }
+    }
+    let (path, listing) = acceptable.expect("a bid that can be accepted");
+    market.call(OPERATOR, "POST", &format!("{listing}/unpublish"), &json!({})).await.ok();
+    let page = open(&browser, &path).await;
+    page.expect(200, "The listing is not in the catalog.");
+    assert!(!has_form(&page, &path), "{}", page.visible());
+
+    let bid = first(&market, "/operator/v1/project-bids", |bid| text(bid, "status") == "submitted").await;
+    let path = format!("/console/operator/project-bids/{}/accept", text(&bid, "id"));
+    let project = format!("/operator/v1/project-opportunities/{}", text(&bid, "opportunity_id"));
+    assert!(has_form(&open(&browser, &path).await, &path));
+    market.call(OPERATOR, "POST", &format!("{project}/cancel"), &json!({})).await.ok();
+    let page = open(&browser, &path).await;
+    page.expect(200, "The project is canceled");
+    assert!(!has_form(&page, &path), "{}", page.visible());
+}
+
+#[tokio::test]
 async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, OPERATOR).await;
