@@ -55,6 +55,12 @@ pub fn check_sale(rows: &Reader, listing: &ListingRow, is_of_data: bool) -> Resu
     if can_be_sold { Ok(()) } else { Err(no_longer_available(&listing.title)) }
 }
 
+/// Checks that the data of a listing in the catalog can be sold, so that bids on it make sense. Only an exclusive listing can be in
+/// the catalog when it cannot: others are archived with the sale that forbids theirs.
+pub fn check_bids(rows: &Reader, listing: &ListingRow) -> Result<()> {
+    if listing.is_exclusive { check_sale(rows, listing, true) } else { Ok(()) }
+}
+
 /// Checks that a purchase of data can be completed: later sales must not conflict with it.
 pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
     let found = store::exclusive_sales::find_obstacles_of_purchase(rows, purchase.row_id)?;

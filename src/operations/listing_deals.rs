@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{
     access::Buyer,
-    listings,
+    exclusivity, listings,
     purchases::{self, PurchaseInput},
     selections,
 };
@@ -98,7 +98,8 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let bid = store::offers::find_submitted_offer(rows, team, row.row_id)?;
     let selection = selection(&row, &whole);
     let has_choice = selections::has_choice(rows, &row)?;
-    let bid_possible = bidding(&row, on_sale, &purchases, bid.as_ref());
+    let sold = refusal(exclusivity::check_bids(rows, &row))?;
+    let bid_possible = bidding(&row, (on_sale, sold), &purchases, bid.as_ref());
     let checks = store::listing_quality::list_evidence_of(rows, &[row.row_id])?.remove(&row.row_id);
     let (without_data, first_assets) =
         store::listing_assets::count_without_data(rows, row.row_id, MAX_FIRST_ASSETS)?;
@@ -142,9 +143,10 @@ fn selection(listing: &ListingRow, whole: &Offered) -> Offered {
     }
 }
 
+/// Whether a team can bid on a listing, which may not be on sale, or whose assets may have been sold otherwise.
 fn bidding(
     listing: &ListingRow,
-    on_sale: Option<String>,
+    (on_sale, sold): (Option<String>, Option<String>),
     purchases: &[ListingPurchase],
     bid: Option<&SubmittedOffer>,
 ) -> Offered {
@@ -157,6 +159,8 @@ fn bidding(
         "The team already has a submitted bid on this listing. Change or withdraw that one.".to_owned()
     } else if owns {
         "The team already has a purchase of this listing that is pending or completed.".to_owned()
+    } else if let Some(reason) = sold {
+        reason
     } else {
         return Offered::Now(listing.price);
     };

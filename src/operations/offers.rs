@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Buyer, Vendor},
-    agreements, ledger, listings, notifications, offer_changes,
+    agreements, exclusivity, ledger, listings, notifications, offer_changes,
     proposed_sales::{self, Sale},
     purchases, wallet,
 };
@@ -65,6 +65,7 @@ pub fn check_bid(rows: &store::Reader, buyer: &Buyer, input: &OfferInput) -> Res
         )));
     }
     check_not_bought(rows, buyer, listing.row_id, "")?;
+    exclusivity::check_bids(rows, &listing)?;
     Ok(listing)
 }
 
@@ -257,6 +258,8 @@ pub enum Obstacle {
     NotInCatalog,
     /// The team has bought the listing, with this purchase.
     Bought(Uuid),
+    /// Another sale of its assets prevents that the listing is sold.
+    NotForSale,
     /// The signed terms have changed since, so the team must confirm the offer.
     Unconfirmed,
 }
@@ -276,6 +279,9 @@ pub fn find_obstacle(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<Option<
         return Ok(Some(Obstacle::Bought(purchase)));
     }
     let listing = listing_of(rows, &offer)?;
+    if refusal(exclusivity::check_bids(rows, &listing))?.is_some() {
+        return Ok(Some(Obstacle::NotForSale));
+    }
     let is_outdated = is_outdated(rows, reader.settings, &offer, &sale_of(&offer, &listing))?;
     Ok(is_outdated.then_some(Obstacle::Unconfirmed))
 }
@@ -306,6 +312,7 @@ fn find_changeable(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<Offe
     let offer = find_of_buyer(rows, buyer, id)?;
     offer_changes::check(&offer, OfferOperation::Change)?;
     check_not_bought(rows, buyer, offer.listing, " Withdraw the bid.")?;
+    exclusivity::check_bids(rows, &listing_of(rows, &offer)?)?;
     Ok(offer)
 }
 

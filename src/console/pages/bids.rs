@@ -109,6 +109,10 @@ fn obstructed(context: &Context, bid: &TeamOffer, obstacle: Obstacle) -> Markup 
             "Your team has bought this listing since, so the vendor cannot accept your bid. Withdraw it. "
             a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" }
         }),
+        Obstacle::NotForSale => badges::pending(html! {
+            "The listing cannot be sold now, because of another sale of its assets, so the vendor cannot accept your bid. You can \
+             only withdraw it." (expires)
+        }),
         Obstacle::Unconfirmed => badges::warning(html! {
             "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your \
              bid after you have confirmed it. "

@@ -394,3 +394,26 @@ fn data_that_was_sold_before_is_not_sold_exclusively() {
         assert_eq!(code(change_listing(&market, solo, Operation::Publish)), "conflict");
     }
 }
+
+/// A bid that could not be accepted is not taken, and an open one is not changed.
+#[test]
+fn listing_whose_assets_were_sold_otherwise_takes_no_bids() {
+    let market = exclusive_market();
+    let (solo, twin) = (listing_id("solo"), listing_id("twin"));
+    let open = bid(&market, "other", solo, 4_000, PayWith::Credits).unwrap();
+    let sold = buy(&market, "both", twin, PurchaseKind::Full, PayWith::Credits).unwrap();
+    assert_eq!(code(bid(&market, "buyer", solo, 4_000, PayWith::Credits)), "no_longer_available");
+    let change = |cents| {
+        write(&market, |writer| {
+            let buyer = super::buyer(writer.rows, "other");
+            let amount = Some(marketplace::domain::money::Cents(cents));
+            marketplace::operations::offers::change(writer, &buyer, Actor::Team, open, amount, None)
+        })
+    };
+    assert_eq!(code(change(5_000)), "no_longer_available");
+    assert_eq!(code(accept(&market, "seller", open)), "no_longer_available");
+    refund(&market, sold.id).unwrap();
+    change(5_000).unwrap();
+    bid(&market, "buyer", solo, 4_000, PayWith::Credits).unwrap();
+    accept(&market, "seller", open).unwrap();
+}

@@ -312,8 +312,7 @@ async fn accepted_bid_states_the_fee_of_its_acceptance() {
     accept(&market, "seller", id_of(&plain)).unwrap();
     let settings = vec![("fees.platform_percent".to_owned(), toml::Value::Float(20.0))];
     let new = NewWorld { source: "market".to_owned(), settings, ..NewWorld::default() };
-    let world = market.worlds().create(&new, None).unwrap();
-    let copy = TestMarket::of_world(Arc::clone(&world));
+    let copy = TestMarket::of_world(market.worlds().create(&new, None).unwrap());
     let seller = Browser::signed_in(&copy, SELLER).await;
     seller.get(&received(&plain)).await.expect(200, "−$4.00").expect(200, "$36.00");
     seller.get(&received(&dear)).await.expect(200, "−$20.00").expect(200, "$80.00");
