@@ -85,6 +85,18 @@ async function chooseOnPages(page) {
   await page.getByText("3 selected, 1 of them on other pages").waitFor();
 }
 
+/** The text of a row can be selected, although the row can be dragged by its name. */
+async function selectText(page) {
+  await page.goto("/console/inventory");
+  const box = await page.locator("main tbody tr").nth(3).locator("td").nth(1).boundingBox();
+  await page.mouse.move(box.x + 14, box.y + 16);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 10, box.y + 16, { steps: 8 });
+  await page.mouse.up();
+  assert((await page.evaluate(() => getSelection().toString())) !== "", "no text is selected");
+  assert((await page.locator("main tbody input:checked").count()) === 0, "an asset is chosen");
+}
+
 /** What was typed is there again after signing in, but not for another team. */
 async function loseSession(page, context) {
   const title = "Ledgers of harbors, as they are kept by hand";
@@ -190,6 +202,7 @@ async function print(page) {
 await as("mkt_demo_operator", "switches keys off", switchKeysOff);
 await as("mkt_demo_buyer", "chooses by arrow keys", chooseByArrows);
 await as("mkt_demo_vendor", "chooses assets on two pages", chooseOnPages);
+await as("mkt_demo_vendor", "selects text", selectText);
 await as("mkt_demo_buyer", "signs in again, and goes on typing", loseSession);
 await as("mkt_demo_buyer", "searches while typing", searchWhileTyping);
 await as("mkt_demo_buyer", "copies twice", copyTwice, { permissions: ["clipboard-read", "clipboard-write"] });

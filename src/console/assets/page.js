@@ -350,7 +350,8 @@ if (assets) {
     count();
     keepChosen();
   });
-  for (const box of boxes) box.closest("tr").draggable = true;
+  // By their names only, so that the text of other cells can be selected.
+  for (const box of boxes) box.closest("tr").querySelector("th").draggable = true;
   assets.addEventListener("dragstart", (event) => {
     const box = event.target.closest && event.target.closest("tr")?.querySelector("[name=asset]");
     if (!box) return;
