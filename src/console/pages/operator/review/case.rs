@@ -162,7 +162,7 @@ fn state(context: &Context, case: &Case) -> Markup {
         return html! { @if case.has_changed_since_submission() {
             (badges::warning(html! {
                 b { "It has changed since it was submitted. " }
-                "Its assets can change during a review, for example when tasks are added. "
+                "Its assets can change during a review, for example when tasks are added, or get new versions. "
                 @if let Some(link) = &link { a href=(link) { "See what has changed" } "." }
             }))
         } };
