@@ -1,6 +1,6 @@
 //! Estimations: advisory price quotes for repositories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use marketplace_text::{equality_key, search_key};
 use uuid::Uuid;
@@ -180,7 +180,7 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Statistics over a set of estimations. Of the quotes for a source as one kind of asset, only the newest one counts.
+/// Statistics over a set of estimations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Number of sources with a quote.
@@ -196,21 +196,15 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Computes the statistics of these estimations, which are ordered newest first.
+    /// Computes the statistics of these estimations.
     pub fn from_estimations(estimations: &[Estimation]) -> Summary {
         let mut statuses: BTreeMap<EstimationStatus, u64> =
             EstimationStatus::ALL.iter().map(|status| (*status, 0)).collect();
         for estimation in estimations {
             *statuses.entry(estimation.status).or_default() += 1;
         }
-        let mut sources = BTreeSet::new();
-        let is_newest = |estimation: &&Estimation| {
-            let source = equality_key(&estimation.repo_full_name);
-            sources.insert((estimation.kind, estimation.channel, source))
-        };
-        let estimated = estimations.iter().filter(|estimation| estimation.quote.is_some());
         let quotes: Vec<(Cents, Cents)> =
-            estimated.filter(is_newest).filter_map(|estimation| estimation.quote).collect();
+            estimations.iter().filter_map(|estimation| estimation.quote).collect();
         Summary {
             estimated: quotes.len() as u64,
             bins: histogram(&quotes),
@@ -315,7 +309,7 @@ mod tests {
             id: Uuid::from_u128(at as u128),
             kind: Kind::Codebase,
             channel: Channel::Github,
-            repo_full_name: format!("a/{name}"),
+            repo_full_name: "a/b".to_owned(),
             name: name.to_owned(),
             status,
             created_at: Timestamp(at),
@@ -355,30 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn newest_quote_of_a_source_counts() {
-        use EstimationStatus as S;
-        let all = [
-            estimation("a", S::Pending, None, 40),
-            estimation("A", S::Estimated, Some(7), 30),
-            estimation("b", S::Estimated, Some(2), 20),
-            estimation("a", S::Estimated, Some(5), 10),
-        ];
-        let summary = Summary::from_estimations(&all);
-        assert_eq!((summary.estimated, summary.low, summary.high), (2, Cents(9), Cents(18)));
-        assert_eq!(summary.bins.iter().map(|bin| bin.count).sum::<u64>(), 2);
-        assert_eq!((summary.statuses[&S::Estimated], summary.statuses[&S::Pending]), (3, 1));
-    }
-
-    #[test]
     fn bins_cover_all_quotes() {
         use EstimationStatus as S;
         let summary = Summary::from_estimations(&[]);
         assert_eq!((summary.estimated, summary.bins.len(), summary.low), (0, 0, Cents(0)));
         for lows in [&[7][..], &[7, 7], &[0, 100], &[1, 2, 3, 4, 5, 6, 7, 8, 9], &[0, 1_000_000, 3]] {
-            let all: Vec<Estimation> = (1..)
-                .zip(lows)
-                .map(|(at, low)| estimation(&at.to_string(), S::Estimated, Some(*low), at))
-                .collect();
+            let all: Vec<Estimation> =
+                lows.iter().map(|low| estimation("x", S::Estimated, Some(*low), 1)).collect();
             let summary = Summary::from_estimations(&all);
             assert_eq!(summary.bins.iter().map(|bin| bin.count).sum::<u64>(), lows.len() as u64, "{lows:?}");
             assert!(
