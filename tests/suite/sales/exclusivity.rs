@@ -404,7 +404,7 @@ fn listing_whose_assets_were_sold_otherwise_takes_no_bids() {
     let sold = buy(&market, "both", twin, PurchaseKind::Full, PayWith::Credits).unwrap();
     assert_eq!(code(bid(&market, "buyer", solo, 4_000, PayWith::Credits)), "no_longer_available");
     let change = |cents| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let buyer = super::buyer(writer.rows, "other");
             let amount = Some(marketplace::domain::money::Cents(cents));
             marketplace::operations::offers::change(writer, &buyer, Actor::Team, open, amount, None)
