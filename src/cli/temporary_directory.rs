@@ -35,7 +35,7 @@ impl TemporaryDirectory {
 
     /// Like [`TemporaryDirectory::create`], with advice for the case that it fails.
     pub fn create_or(advice: &str) -> Result<TemporaryDirectory, CommandError> {
-        let parent = std::env::temp_dir();
+        let parent = private_files::parent_of_temporary_files();
         if let Err(cause) = delete_abandoned(&parent) {
             tracing::warn!(cause = %ErrorChain(&cause), "temporary directories of killed servers could not be deleted");
         }

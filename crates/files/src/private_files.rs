@@ -5,7 +5,7 @@ use std::{
     fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use nix::unistd::{Gid, Uid, setfsgid, setfsuid};
@@ -82,6 +82,12 @@ pub fn remove_if_exists(path: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
+}
+
+/// Returns the directory for temporary files. An empty variable TMPDIR, which would mean the working directory, counts as unset.
+pub fn parent_of_temporary_files() -> PathBuf {
+    let named = std::env::temp_dir();
+    if named.as_os_str().is_empty() { PathBuf::from("/tmp") } else { named }
 }
 
 /// Creates a temporary directory in `parent`. It is deleted when the value is dropped.

@@ -63,6 +63,15 @@ fn demo_prints_its_directory_and_the_next_one_deletes_it_after_a_kill() {
 }
 
 #[test]
+fn empty_variable_names_no_directory_for_temporary_files() {
+    let temp_dir = temp_dir();
+    let server = start_demo(&[("TMPDIR", Path::new(""))], temp_dir.path());
+    assert!(server.1.starts_with("/tmp/"), "{}", server.1);
+    assert_eq!(server.terminate(), 0);
+    assert_eq!(std::fs::read_dir(temp_dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn demo_uses_the_data_directory_of_the_environment() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();

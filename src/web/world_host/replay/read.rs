@@ -53,7 +53,8 @@ impl RecordedReplay {
     pub fn read(path: &Path) -> Result<RecordedReplay> {
         regular_files::open(path, MAX_FILE_BYTES)
             .map_err(|cause| refused(format!("The file cannot be read: {cause}.")))?;
-        let directory = private_files::temp_dir_in(&std::env::temp_dir()).map_err(Error::internal)?;
+        let directory = private_files::temp_dir_in(&private_files::parent_of_temporary_files())
+            .map_err(Error::internal)?;
         unpack(path, directory.path())?;
         let head = read_head(&directory.path().join(HEAD))?;
         if !head.complete {
