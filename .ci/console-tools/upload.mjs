@@ -127,8 +127,16 @@ const address = page.url();
 expect(/\/uploads\/[0-9a-f-]{36}$/.test(address), `the address is ${address}`);
 const count = Number(await page.locator("[data-upload]").getAttribute("data-part-count"));
 
+// What screen readers read aloud of the transfer.
+await state.evaluate((element) => {
+  window.readAloud = [];
+  const note = () => { if (element.getAttribute("aria-live") !== "off") window.readAloud.push(element.textContent); };
+  new MutationObserver(note).observe(element, { childList: true, characterData: true, subtree: true });
+});
 await until(async () => (await transferred()) > 0.15, "the transfer does not begin");
 expect(/^\d+%: .* of .* MB/.test(await state.textContent()), `says ${await state.textContent()}`);
+const readAloud = await page.evaluate(() => window.readAloud.length);
+expect(readAloud <= 2, `${readAloud} messages are read aloud before a quarter has arrived`);
 await page.getByRole("button", { name: "Pause", exact: true }).click();
 await page.getByRole("button", { name: "Go on", exact: true }).waitFor();
 const [paused, before] = [await transferred(), sent.length];

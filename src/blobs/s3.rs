@@ -340,11 +340,24 @@ impl S3 {
         }
     }
 
-    /// Uploads the data of a reader in parts.
+    /// Uploads the data of a reader in parts. If that fails, the store keeps none of them.
     pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
-        let (path, mut digest, mut size_bytes, mut parts) =
-            (self.object_path(id), Sha256::new(), 0, Vec::new());
         let store_upload_id = self.start_upload(id)?;
+        let stored = self.put_parts(&self.object_path(id), &store_upload_id, source);
+        if stored.is_err() {
+            // The error of the upload says more than one of this request.
+            let _ = self.block_on(self.store.abort_multipart(&self.object_path(id), &store_upload_id));
+        }
+        stored
+    }
+
+    fn put_parts(
+        &self,
+        path: &Path,
+        store_upload_id: &String,
+        source: &mut dyn Read,
+    ) -> io::Result<StoredFile> {
+        let (mut digest, mut size_bytes, mut parts) = (Sha256::new(), 0, Vec::new());
         loop {
             let mut part = Vec::new();
             source.take(PART_BYTES as u64).read_to_end(&mut part)?;
@@ -354,17 +367,13 @@ impl S3 {
             digest.update(&part);
             size_bytes += part.len() as u64;
             let is_last = part.len() < PART_BYTES;
-            parts.push(self.block_on(self.store.put_part(
-                &path,
-                &store_upload_id,
-                parts.len(),
-                PutPayload::from(part),
-            ))?);
+            let payload = PutPayload::from(part);
+            parts.push(self.block_on(self.store.put_part(path, store_upload_id, parts.len(), payload))?);
             if is_last {
                 break;
             }
         }
-        self.join(&path, (&store_upload_id, parts), size_bytes, None)?;
+        self.join(path, (store_upload_id, parts), size_bytes, None)?;
         Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 

@@ -70,7 +70,7 @@ impl StagedUploads {
         let directory = self.upload_dir(lock.id());
         private_files::create_dir_all(&directory)?;
         // The data of an earlier attempt is overwritten, so its marker must go first.
-        remove_marker(&directory, number)?;
+        private_files::remove_if_exists(&directory.join(number.to_string()))?;
         let mut options = private_files::open_options();
         let mut file = options.create(true).truncate(false).write(true).open(directory.join("data"))?;
         file.seek(SeekFrom::Start(offset))?;
@@ -134,7 +134,7 @@ impl StagedUploads {
                 remaining -= count as u64;
             }
             if compute_etag(&digest) != part.etag {
-                remove_marker(&directory, part.part_number)?;
+                private_files::remove_if_exists(&directory.join(part.part_number.to_string()))?;
                 return Ok(CompletionOutcome::Missing(vec![part.part_number]));
             }
         }
@@ -226,14 +226,6 @@ pub fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &
 
 fn compute_etag(digest: &Xxh3) -> String {
     format!("{:032x}", digest.digest128())
-}
-
-/// Deletes the marker file of a part, if it exists.
-fn remove_marker(directory: &Path, number: u32) -> io::Result<()> {
-    match fs::remove_file(directory.join(number.to_string())) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }
 
 #[cfg(test)]

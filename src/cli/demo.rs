@@ -9,7 +9,7 @@ use crate::{
         self,
         demo_image::{self, DEMO_TIME},
     },
-    market::{DATABASE_FILE, Market, OpenError, RESTORE_MARKER, ServeLock},
+    market::{self, DATABASE_FILE, Market, OpenError, RESTORE_MARKER, ServeLock},
     private_files,
     store::Durability,
 };
@@ -19,6 +19,7 @@ use crate::{
 pub(super) fn create(directory: &Path, durability: Durability) -> CommandResult {
     private_files::create_dir_all(directory)
         .map_err(|cause| OpenError::directory(directory.to_owned(), cause))?;
+    market::check_not_foreign(directory)?;
     private_files::create_as_owner_of(directory);
     let _lock = ServeLock::acquire(directory)?;
     if [DATABASE_FILE, RESTORE_MARKER].iter().any(|name| directory.join(name).exists()) {

@@ -45,26 +45,31 @@ impl GlobalOptions {
         })
     }
 
-    /// Loads the settings file and the environment variables. The caller adds the flags.
+    /// Loads the settings file and the environment variables, and prints warnings about them. The caller adds the flags.
     pub(super) fn load_layers(&self) -> Result<SettingsSources, CommandError> {
         self.load_layers_for(false)
     }
 
     /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
     pub(super) fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
-        let file = self.settings_file(is_demo);
-        if is_demo && file.is_none() && is_there(Path::new(SETTINGS_FILE)) {
-            print_note(format_args!(
-                "note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}"
-            ));
-        }
-        self.load_layers_of(file)
+        self.load_layers_of_server(is_demo).inspect(print_warnings)
     }
 
-    /// Like [`GlobalOptions::load_layers`], for a command that reads untrusted files of the working directory: the settings file
-    /// there is one of them.
+    /// Like [`GlobalOptions::load_layers_for`], for a server, whose log has the warnings: nothing is printed.
+    pub(super) fn load_layers_of_server(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
+        let file = self.settings_file(is_demo);
+        let is_file_unused = is_demo && file.is_none() && is_there(Path::new(SETTINGS_FILE));
+        let mut sources = self.load_layers_of(file)?;
+        sources.add_warnings(is_file_unused.then(|| {
+            format!("--demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}")
+        }));
+        Ok(sources)
+    }
+
+    /// Like [`GlobalOptions::load_layers`], for a command that does not use a settings file in the working directory: it may be one
+    /// of the untrusted files that the command reads.
     pub(super) fn load_named_layers(&self) -> Result<SettingsSources, CommandError> {
-        self.load_layers_of(self.config.clone())
+        self.load_layers_of(self.config.clone()).inspect(print_warnings)
     }
 
     fn load_layers_of(&self, file: Option<PathBuf>) -> Result<SettingsSources, CommandError> {
@@ -86,17 +91,14 @@ impl GlobalOptions {
             .map(|(name, value)| utf8(&name, &value).map(|value| (name, value)))
             .collect::<Result<_, SettingsError>>()?;
         let warnings = sources.add_variables(ours)?;
-        for warning in warnings {
-            print_note(format_args!("warning: {warning}"));
-        }
+        sources.add_warnings(warnings);
         if let Some(directory) = &self.data {
             let folder = utf8("--data", directory.as_os_str())?;
             sources.set("data.folder", folder.into(), "--data".to_owned())?;
         }
         let credentials = std::env::var_os(CREDENTIALS_VARIABLE).filter(|path| !path.is_empty());
-        for warning in sources.read_secrets(credentials.as_deref().map(Path::new))? {
-            print_note(format_args!("warning: {warning}"));
-        }
+        let warnings = sources.read_secrets(credentials.as_deref().map(Path::new))?;
+        sources.add_warnings(warnings);
         Ok(sources)
     }
 
@@ -119,6 +121,13 @@ impl GlobalOptions {
         }
         init_logging(&settings, "warn");
         open_directory(&directory, settings, mode, Durability::Full)
+    }
+}
+
+/// Prints the warnings about sources of settings.
+pub(super) fn print_warnings(sources: &SettingsSources) {
+    for warning in sources.warnings() {
+        print_note(format_args!("warning: {warning}"));
     }
 }
 

@@ -35,7 +35,8 @@ const KEY_NAME: &str = "First operator";
     after_help = "Examples:\n  marketplace init ./market\n  marketplace init /etc/marketplace --data /var/lib/marketplace --key-file /root/operator.key"
 )]
 pub struct Init {
-    /// Directory for the settings file, and for the data unless --data names another one. It must be empty, or not exist yet.
+    /// Directory for the settings file, and for the data unless --data or `MARKETPLACE_DATA_FOLDER` names another one. It must be
+    /// empty, or not exist yet.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Write the key to this new file, which only its owner can read, instead of printing it.
@@ -53,7 +54,13 @@ impl Init {
             return Err(CommandError::Usage(message));
         }
         let directory = absolute(&self.directory)?;
-        let data = options.data.as_deref().map_or_else(|| Ok(directory.join(DATA_DIRECTORY)), absolute)?;
+        // The variable would override the settings file.
+        let named = options.load_named_layers()?;
+        let data = if named.is_set_for_process("data.folder") {
+            absolute(&named.resolve()?.data.folder)?
+        } else {
+            directory.join(DATA_DIRECTORY)
+        };
         check_empty(&directory)?;
         check_empty(&data)?;
         if let Some(file) = self.key_file.as_deref().filter(|file| file.exists()) {

@@ -4,6 +4,7 @@
 //! and delimited here.
 
 use std::{
+    ffi::OsString,
     fmt::{self, Write},
     io::IsTerminal,
     sync::{Arc, Mutex, PoisonError},
@@ -24,7 +25,7 @@ use tracing_subscriber::{
 };
 
 use super::escapes::is_controlling;
-use crate::config::{LogFormat, Settings};
+use crate::config::{LogFormat, Settings, SettingsSources};
 
 /// Maximum number of characters of a value in the log. Longer values are cut off.
 const MAX_VALUE_CHARS: usize = 2_000;
@@ -48,7 +49,7 @@ pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option
         .finish(std::io::stderr());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(settings, default_filter))
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(has_colors(std::io::stderr().is_terminal(), |name| std::env::var_os(name)))
         .with_writer(writer)
         .log_internal_errors(false)
         .fmt_fields(SpanFields(settings.log.format))
@@ -63,6 +64,22 @@ pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option
             tracing::error!(%cause, "the filter of the log was not changed");
         }
     }))
+}
+
+/// Whether lines have colors: on terminals, as far as the environment does not say that it has or wants none.
+fn has_colors(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_unwanted = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    is_terminal && !is_unwanted && variable("TERM").is_some_and(|kind| kind != "dumb")
+}
+
+/// Logs what is wrong with settings and their sources, although they can be used.
+pub fn log_warnings(settings: &Settings, sources: &SettingsSources) {
+    for warning in settings.warnings() {
+        tracing::warn!("{warning}");
+    }
+    for warning in sources.warnings().iter().chain(sources.overrides()) {
+        tracing::warn!("{warning}");
+    }
 }
 
 /// Waits until all lines so far are written, for at most about a second. Nothing is logged afterwards.

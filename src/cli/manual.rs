@@ -7,6 +7,9 @@ use clap_complete::Shell;
 
 use super::{CommandError, CommandResult, parser, print_line};
 
+/// Name of the program.
+const NAME: &str = "marketplace";
+
 /// Print completions for a shell.
 #[derive(Debug, Args)]
 #[command(
@@ -20,9 +23,19 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(&self) {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut parser(), "marketplace", &mut script);
+        clap_complete::generate(self.shell, &mut visible_parser(), NAME, &mut script);
         print_line(String::from_utf8_lossy(&script).trim_end());
     }
+}
+
+/// Returns the parser without hidden commands, which scripts would offer.
+fn visible_parser() -> clap::Command {
+    let parser = parser();
+    let visible = parser.get_subcommands().filter(|command| !command.is_hide_set());
+    clap::Command::new(NAME)
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(parser.get_arguments())
+        .subcommands(visible)
 }
 
 /// Write the manual pages of all commands to a directory.

@@ -102,15 +102,12 @@ struct Cli {
     options: GlobalOptions,
 }
 
+// Where there is no description, it is that of the type: one here would replace all of its paragraphs.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the server.
     Serve(serve::Serve),
-    /// Create a market in a directory: its settings file, its data, and its first operator key.
     Init(init::Init),
-    /// Load fixture sets, or generate synthetic listings.
     Seed(seed::Seed),
-    /// Rebuild the search index and swap it in. Safe while a server is running.
     Reindex(reindex::Reindex),
     /// Create, list, edit, and close teams, and record that one accepted the mutual NDA.
     Team(OperatorCommand<teams::TeamCommand>),
@@ -156,67 +153,43 @@ enum Command {
     Maintenance(OperatorCommand<announcements::MaintenanceCommand>),
     /// Send events to endpoints, and list deliveries.
     Webhook(OperatorCommand<webhooks::WebhookCommand>),
-    /// List events, and follow them.
     Events(events::Events),
     /// Buy, adjust, and convert credits of teams.
     Credits(OperatorCommand<credits::CreditsCommand>),
     /// Request withdrawals of earnings, and record that they were paid or failed.
     Withdrawal(OperatorCommand<withdrawals::WithdrawalCommand>),
-    /// List the newest ledger entries.
     Ledger(ledger::Ledger),
-    /// Upload a zip file for a team, in parts.
     Upload(upload::Upload),
     /// List, retry, and cancel background jobs.
     Job(OperatorCommand<jobs::JobCommand>),
-    /// List what operators have changed.
     Audit(audit::Audit),
-    /// List the settings in effect.
     Settings(settings::Settings),
-    /// Show facts about the market and its health.
     Status(status::Status),
-    /// Ask a server whether it is ready.
     Health(health::Health),
-    /// Print the version of the program.
     Version(version::Version),
-    /// Print completions for a shell.
     Completions(manual::Completions),
-    /// Write manual pages.
     Man(manual::Man),
-    /// Print the OpenAPI document of an API.
     Openapi(openapi::Openapi),
     /// Show what faults of worlds can do.
     Faults {
         #[command(subcommand)]
         command: faults::FaultsCommand,
     },
-    /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
-    /// Measure how well an agent answers questions with the tools of the agent server.
     Gym {
         #[command(subcommand)]
         command: gym::GymCommand,
     },
-    /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
     Sweep(sweep::Sweep),
-    /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
-    /// Say what a market would read from a repository, a zip, or files, and how its checks would end.
     Scan(scan::Scan),
-    /// Verify a bundle that was bought, and what the market signed about it.
     VerifyBundle(verify_bundle::VerifyBundle),
-    /// List and rotate the keys by which the market signs.
     SigningKey(signing_key::SigningKey),
-    /// Check whether a deployment behaves as its documents and the interface say.
     Check(check::Check),
-    /// Back up the market to a directory or a bucket. Safe while a server is running.
     Backup(backup::Backup),
-    /// Send the requests of a world again, and compare the answers.
     Replay(replay::Replay),
-    /// Restore a backup to an empty data directory, and verify it.
     Restore(restore::Restore),
-    /// Make this machine the primary, with what the last one has replicated.
     Promote(promote::Promote),
-    /// Bring the database up to date for this version, or say what that would change.
     Upgrade(upgrade::Upgrade),
     /// Read untrusted files in a child process of the server.
     #[command(name = child::SUBCOMMAND, hide = true)]
@@ -238,12 +211,15 @@ enum Command {
 /// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
 /// or settings.
 pub fn run() -> ExitCode {
-    // Libraries create files, too, so the umask is what keeps all of them private.
-    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let cli = match parser().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
+    // Manual pages are for all users.
+    if !matches!(cli.command, Command::Man(_)) {
+        // Libraries create files, too, so the umask is what keeps all of them private.
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    }
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }

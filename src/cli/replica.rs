@@ -7,8 +7,10 @@ use tokio::sync::watch;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     app::{check_tools, new_app},
+    global_options::print_warnings,
     init_logging,
     listeners::{Listeners, served_result},
+    logging::log_warnings,
     print_line, process,
     service_manager::ServiceManager,
     tls,
@@ -17,7 +19,7 @@ use crate::{
     config::{BlobKind, Settings, SettingsSources},
     http_server::tls::Certificates,
     market::{self, ServeLock},
-    private_files,
+    mcp, private_files,
     replica::{self, ReplicaEndpoint, ReplicaServer},
     web,
 };
@@ -28,10 +30,9 @@ pub(super) fn run(
     options: &GlobalOptions,
     input: process::StandardInput,
 ) -> CommandResult {
-    let settings = sources.clone().resolve()?;
-    check(&settings)?;
-    let app = check_tools(sources, &settings, false)?.unwrap_or_else(|| new_app(&settings, false));
+    let (settings, app) = prepare(sources).inspect_err(|_| print_warnings(sources))?;
     init_logging(&settings, "info");
+    log_warnings(&settings, sources);
     market::raise_descriptor_limit();
     let listeners = Listeners::bind(&settings)?;
     let address = listeners.address()?;
@@ -50,12 +51,6 @@ pub(super) fn run(
         primary = settings.replica.primary_url,
         "the replica starts"
     );
-    for warning in settings.warnings() {
-        tracing::warn!("{warning}");
-    }
-    for warning in sources.overrides() {
-        tracing::warn!("{warning}");
-    }
     let runtime = process::build_runtime(&settings)?;
     let served = runtime.block_on(async {
         let program = (&*base_url, market::this_program());
@@ -86,6 +81,14 @@ pub(super) fn run(
     });
     runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
     served
+}
+
+/// Checks sources of settings. Returns the settings, and the app to serve.
+fn prepare(sources: &SettingsSources) -> Result<(Settings, mcp::App), CommandError> {
+    let settings = sources.clone().resolve()?;
+    check(&settings)?;
+    let app = check_tools(sources, &settings, false)?.unwrap_or_else(|| new_app(&settings, false));
+    Ok((settings, app))
 }
 
 async fn serve(

@@ -14,8 +14,11 @@ use tokio::sync::watch;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     app::{check_tools, new_app},
-    demo, init_logging,
+    demo,
+    global_options::print_warnings,
+    init_logging,
     listeners::{Listeners, local_address, served_result},
+    logging::log_warnings,
     open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
     reachability,
@@ -80,12 +83,9 @@ impl Serve {
         if self.replica {
             return replica_server::run(&sources, options, self.standard_input());
         }
-        let settings = sources.clone().resolve()?;
-        if self.demo {
-            public_demo::check(&settings)?;
-        }
-        let checked = check_tools(&sources, &settings, self.demo)?;
+        let (settings, checked) = self.check(&sources).inspect_err(|_| print_warnings(&sources))?;
         let change_filter = init_logging(&settings, "info");
+        log_warnings(&settings, &sources);
         let reloads = Reloads::install()?;
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
@@ -105,7 +105,7 @@ impl Serve {
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
-        self.log_start(options, &sources, &market, &listeners)?;
+        self.log_start(options, &market, &listeners)?;
         let manager = ServiceManager::from_environment();
         let url = web::link_base::base_url(market.settings(), listeners.address()?);
         let reloader = Reloader {
@@ -137,13 +137,7 @@ impl Serve {
     }
 
     /// Logs what is served, and where.
-    fn log_start(
-        &self,
-        options: &GlobalOptions,
-        sources: &SettingsSources,
-        market: &Market,
-        listeners: &Listeners,
-    ) -> CommandResult {
+    fn log_start(&self, options: &GlobalOptions, market: &Market, listeners: &Listeners) -> CommandResult {
         let settings = market.settings();
         let address = listeners.address()?;
         let metrics = listeners.monitoring.as_ref().map(local_address).transpose()?;
@@ -162,12 +156,6 @@ impl Serve {
             demo = self.demo,
             "the server starts"
         );
-        for warning in settings.warnings() {
-            tracing::warn!("{warning}");
-        }
-        for warning in sources.overrides() {
-            tracing::warn!("{warning}");
-        }
         if others.is_some() && settings.keys.allow_fixture_keys {
             tracing::warn!(
                 "others can reach this server, and keys of fixture sets are accepted, which they may know"
@@ -203,7 +191,7 @@ impl Serve {
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
     fn sources(&self, options: &GlobalOptions) -> Result<(SettingsSources, bool), CommandError> {
-        let mut sources = options.load_layers_for(self.demo)?;
+        let mut sources = options.load_layers_of_server(self.demo)?;
         if let Some(listen) = self.listen {
             sources.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
@@ -218,16 +206,23 @@ impl Serve {
         Ok((sources, has_directory))
     }
 
+    /// Checks sources of settings. Returns the settings, and the app if checking them has required one.
+    fn check(&self, sources: &SettingsSources) -> Result<(Settings, Option<mcp::App>), CommandError> {
+        let settings = sources.clone().resolve()?;
+        if self.demo {
+            public_demo::check(&settings)?;
+        }
+        let app = check_tools(sources, &settings, self.demo)?;
+        Ok((settings, app))
+    }
+
     /// Returns a function that reads and checks the sources of the settings again.
     fn read_again(&self, options: &GlobalOptions) -> ReadSources {
         let (serve, options) = (self.clone(), options.clone());
         Box::new(move || {
             let (sources, _) = serve.sources(&options)?;
-            let settings = sources.clone().resolve()?;
-            if serve.demo {
-                public_demo::check(&settings)?;
-            }
-            check_tools(&sources, &settings, serve.demo)?;
+            let (settings, _) = serve.check(&sources)?;
+            log_warnings(&settings, &sources);
             Ok(sources)
         })
     }

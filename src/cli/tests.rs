@@ -21,6 +21,29 @@ fn is_examples(paragraph: &str) -> bool {
     lines.next().is_some_and(|heading| heading.ends_with(':')) && lines.all(|line| line.starts_with("  "))
 }
 
+/// A description at the variant of a command would replace all paragraphs of the one at its type.
+#[test]
+fn help_has_all_paragraphs_of_a_description() {
+    let commands = commands();
+    for (name, part) in [
+        ("serve", "On SIGHUP, it reads its settings again"),
+        ("init", "The key is printed once"),
+        ("upload", "the same command continues it within a day"),
+        ("health", "Exits with 1 if it is not"),
+        ("verify", "Reads everything"),
+        ("verify-bundle", "Needs no market"),
+        ("replay", "Nothing is sent over the network"),
+        ("promote", "whether or not it can be reached"),
+        ("upgrade", "No server may use it meanwhile"),
+        ("gym", "a private copy of the market"),
+        ("gym run", "answers are read from standard input"),
+    ] {
+        let command = commands.iter().find(|(found, _)| *found == format!("marketplace {name}"));
+        let description = command.unwrap().1.get_long_about().map(ToString::to_string).unwrap_or_default();
+        assert!(description.contains(part), "{name}: {description}");
+    }
+}
+
 /// Help is wrapped when it is shown, so a line break within a paragraph would wrap it a second time.
 #[test]
 fn paragraphs_of_help_have_no_line_breaks() {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use data_encoding::HEXLOWER_PERMISSIVE;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -73,9 +74,7 @@ pub struct VerifyBundle {
 }
 
 fn parse_salt(text: &str) -> Result<[u8; 32], String> {
-    let digit = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(digit).collect();
-    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+    let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or_else(|| "a salt has 64 hexadecimal digits".to_owned())
 }
 

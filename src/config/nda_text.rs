@@ -2,10 +2,9 @@
 
 use std::{fs::File, io::Read, sync::Arc};
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
-
-use crate::domain::bundles::hexadecimal;
 
 /// The included text.
 const DEFAULT: &str = include_str!("../operations/nda.md");
@@ -64,7 +63,7 @@ impl NdaText {
 
     /// Returns the SHA-256 digest of the text in hexadecimal.
     pub fn hex_digest(&self) -> String {
-        hexadecimal(&self.digest)
+        HEXLOWER.encode(&self.digest)
     }
 }
 

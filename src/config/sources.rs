@@ -49,6 +49,8 @@ pub struct SettingsSources {
     set_for_process: BTreeSet<String>,
     /// What is said about variables that override a settings file.
     pub(super) overrides: Vec<String>,
+    /// What is said about sources that may not be what their author wants.
+    warnings: Vec<String>,
     /// The files that contain secrets, with their origins, by the key of the secret.
     pub(super) secret_files: BTreeMap<String, SecretFile>,
 }
@@ -76,6 +78,7 @@ impl SettingsSources {
             origins: BTreeMap::new(),
             set_for_process: BTreeSet::new(),
             overrides: Vec::new(),
+            warnings: Vec::new(),
             secret_files: BTreeMap::new(),
         }
     }
@@ -120,6 +123,16 @@ impl SettingsSources {
     /// know about it.
     pub fn overrides(&self) -> &[String] {
         &self.overrides
+    }
+
+    /// Adds warnings about the sources.
+    pub fn add_warnings(&mut self, warnings: impl IntoIterator<Item = String>) {
+        self.warnings.extend(warnings);
+    }
+
+    /// Returns the warnings about the sources, except for those of [`SettingsSources::overrides`].
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Sets one value as the top layer, from a variable or a flag. `origin` names the source in error messages.

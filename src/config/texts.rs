@@ -209,14 +209,22 @@ fn path(text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
         return not("the path of a directory", text, "data");
     }
-    Ok(())
+    without_tilde(text)
 }
 
 fn path_of_file(text: &str) -> Result<(), String> {
     if text.contains('\0') {
         return not("the path of a file", text, "nda.md");
     }
-    Ok(())
+    without_tilde(text)
+}
+
+/// A path that does not depend on a shell, which replaces `~` in some places: elsewhere, it would be the name of a new directory.
+fn without_tilde(text: &str) -> Result<(), String> {
+    match text.strip_prefix('~') {
+        Some(rest) => not("a path that does not begin with ~", text, &format!("/home/ann{rest}")),
+        None => Ok(()),
+    }
 }
 
 /// Where Litestream finds a database.

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use data_encoding::HEXLOWER;
 use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use sha2::{Digest, Sha256};
 
 use super::address::Links;
-use crate::{domain::bundles::hexadecimal, web::ICON_SVG};
+use crate::web::ICON_SVG;
 
 /// Path of the files below [`PREFIX`](super::address::PREFIX).
 const PATH: &str = "/assets/";
@@ -32,7 +33,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     ];
     let asset = |(name, content_type, content): (&'static str, &'static str, &'static [u8])| {
         let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
-        let digest = hexadecimal(&Sha256::digest(content)[..8]);
+        let digest = HEXLOWER.encode(&Sha256::digest(content)[..8]);
         Asset { name, content_type, content, path: format!("{PATH}{stem}.{digest}.{extension}") }
     };
     files.into_iter().map(asset).collect()

@@ -3,7 +3,11 @@
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::{forms::Fields, visit::Visit, wording};
+use super::{
+    forms::Fields,
+    visit::{Proof, Visit},
+    wording,
+};
 use crate::{
     error::{Error, Result},
     market::Writer,
@@ -41,30 +45,22 @@ impl Change {
 }
 
 /// Carries out a form. If it was carried out before, returns the earlier result.
-pub async fn perform<A, T>(
+pub async fn perform<A: Proof, T: Serialize + DeserializeOwned + Send + 'static>(
     visit: &Visit<A>,
     fields: &Fields,
     change: Change,
     work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
-) -> Result<T>
-where
-    A: Clone + Send + 'static,
-    T: Serialize + DeserializeOwned + Send + 'static,
-{
+) -> Result<T> {
     perform_on(visit, fields, change, move |writer, access, _| work(writer, access)).await
 }
 
 /// Like [`perform`], for work that finds out itself which record it changes.
-pub async fn perform_on<A, T>(
+pub async fn perform_on<A: Proof, T: Serialize + DeserializeOwned + Send + 'static>(
     visit: &Visit<A>,
     fields: &Fields,
     change: Change,
     work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<T> + Send + 'static,
-) -> Result<T>
-where
-    A: Clone + Send + 'static,
-    T: Serialize + DeserializeOwned + Send + 'static,
-{
+) -> Result<T> {
     let stored = execute(visit, fields, change, move |writer, access, change| {
         let result = work(writer, access, change)?;
         let bytes = serde_json::to_vec(&result).map_err(Error::internal)?;
@@ -77,30 +73,22 @@ where
 }
 
 /// Carries out a form whose result is a secret, which is shown once and stored nowhere. Fails if the form was carried out before.
-pub async fn perform_revealing<A, T>(
+pub async fn perform_revealing<A: Proof, T: Send + 'static>(
     visit: &Visit<A>,
     fields: &Fields,
     change: Change,
     work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
-) -> Result<T>
-where
-    A: Clone + Send + 'static,
-    T: Send + 'static,
-{
+) -> Result<T> {
     perform_revealing_on(visit, fields, change, move |writer, access, _| work(writer, access)).await
 }
 
 /// Like [`perform_revealing`], for work that finds out itself which record it changes.
-pub async fn perform_revealing_on<A, T>(
+pub async fn perform_revealing_on<A: Proof, T: Send + 'static>(
     visit: &Visit<A>,
     fields: &Fields,
     change: Change,
     work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<T> + Send + 'static,
-) -> Result<T>
-where
-    A: Clone + Send + 'static,
-    T: Send + 'static,
-{
+) -> Result<T> {
     let executed = execute(visit, fields, change, move |writer, access, change| {
         Ok((work(writer, access, change)?, b"null".to_vec()))
     });
@@ -120,16 +108,12 @@ enum Executed<T> {
     Before(Vec<u8>),
 }
 
-async fn execute<A, T>(
+async fn execute<A: Proof, T: Send + 'static>(
     visit: &Visit<A>,
     fields: &Fields,
     mut change: Change,
     work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<(T, Vec<u8>)> + Send + 'static,
-) -> Result<Executed<T>>
-where
-    A: Clone + Send + 'static,
-    T: Send + 'static,
-{
+) -> Result<Executed<T>> {
     let signed_in = visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
     let (authenticated, access) = (signed_in.authenticated.clone(), visit.access.clone());
     let principal = authenticated.principal();

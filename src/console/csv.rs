@@ -7,8 +7,12 @@ use futures_util::stream;
 use maud::{Markup, html};
 use poem::{Body, Response, http::header};
 
-use super::{address::Query, answer::Answer, visit::Visit};
-use crate::{error::Result, market::Reader, web::auth::Policy};
+use super::{
+    address::Query,
+    answer::Answer,
+    visit::{Proof, Visit},
+};
+use crate::{error::Result, market::Reader};
 
 /// Name of the field of the query that asks for a file.
 const FORMAT: &str = "format";
@@ -62,7 +66,7 @@ pub fn whole(name: &str, heads: Row, rows: Vec<Row>) -> Answer {
 /// The first part is read now, so its errors are answered with a page. Later errors end the transfer.
 pub async fn in_parts<A, P, R>(visit: &Visit<A>, name: &str, heads: Row, first: P, read: R) -> Result<Answer>
 where
-    A: Policy + Clone + 'static,
+    A: Proof,
     P: Send + 'static,
     R: Fn(&Reader, &A, P) -> Result<Part<P>> + Clone + Send + Sync + 'static,
 {
@@ -100,7 +104,7 @@ enum Left<P> {
 /// Reads a part, and appends its rows. Returns the position of the next part.
 async fn append_part<A, P, R>(text: &mut String, visit: &Visit<A>, position: P, read: R) -> Result<Option<P>>
 where
-    A: Policy + Clone + 'static,
+    A: Proof,
     P: Send + 'static,
     R: Fn(&Reader, &A, P) -> Result<Part<P>> + Send + 'static,
 {

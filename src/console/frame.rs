@@ -229,7 +229,7 @@ fn search(context: &Context, content: &Content, path: &str, label: &str, form: O
             (icons::icon("search"))
             input #search type="search" name="query" value=(text) maxlength="1000" placeholder=(label) aria-label=(label)
                 form=[form] data-search[follows];
-            kbd aria-hidden="true" { "/" }
+            kbd aria-hidden="true" data-keys hidden { "/" }
             button.out tabindex="-1" form=[form] { "Search" }
         }
     }
@@ -365,6 +365,10 @@ fn keys(is_review: bool) -> Markup {
                     dt { kbd { "n" } } dd { "Open the next listing of the queue" }
                 }
             }
+            label.tick {
+                input type="checkbox" checked data-keys-switch;
+                span { "Use single keys in this browser. " span.note { "Switch them off if you dictate, or press them by mistake." } }
+            }
             form.row method="dialog" { button { "Close" } }
         }
     }
@@ -380,6 +384,7 @@ fn foot(context: &Context) -> Markup {
                 @if !address.is_empty() { a href=(address) rel="noopener" { (label) } }
             }
             a href=(context.links.to(paths::HELP)) { "Help" }
+            button.link type="button" aria-haspopup="dialog" data-keys-open hidden { "Keys" }
             a href=(context.links.outside("/")) { "API" }
         }
     }

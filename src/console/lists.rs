@@ -3,6 +3,8 @@
 //! A list declares its columns once, for the table and for the file. The address holds the filters and the cursor, so a list can be
 //! bookmarked and sent.
 
+use std::marker::PhantomData;
+
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -10,32 +12,28 @@ use super::{
     address::Query,
     answer::{Answer, Content},
     csv::{self, Part},
-    forms::{Fields, Inputs, amount_problem},
-    navigation::NavigationItem,
+    forms::{Fields, Inputs},
+    list_filters::ListFilter,
+    navigation::{NavigationItem, PageRow},
     notices::Notice,
     page::Page,
     parts::{
         badges::{self, Tone},
-        fields,
         tables::{self, Head},
         text,
     },
     refusals,
-    visit::{Context, Visit},
+    visit::{Context, Proof, Visit},
 };
 use crate::{
-    domain::{
-        money::Cents,
-        time::{Day, Timestamp},
-        typed_numbers::parse_amount,
-    },
+    domain::{money::Cents, time::Timestamp},
     error::{Error, Problem, Result},
     market::Reader,
     store::records::{
         Filters,
         pages::{Start, TeamPage, TeamPageRequest},
     },
-    web::{auth::Policy, limits::Budget},
+    web::limits::Budget,
 };
 
 /// Number of rows on a page.
@@ -88,11 +86,7 @@ impl<R: 'static> Column<R> {
 
     /// Creates a column of badges: how they look, and their words, which the file has.
     pub fn badge(name: &'static str, look: fn(&R) -> (Tone, &'static str)) -> Column<R> {
-        let show = move |_: &Context, row: &R| {
-            let (tone, word) = look(row);
-            badges::badge(tone, word)
-        };
-        Column::of(Head::text(name), show, move |row| look(row).1.to_owned())
+        Column::of(Head::text(name), move |_, row| badges::of(look(row)), move |row| look(row).1.to_owned())
     }
 
     /// Creates a column of links to the pages of the records: their paths and their names.
@@ -135,7 +129,7 @@ impl<R: 'static> Column<R> {
         Column::of(
             Head::number(name),
             move |_, row| html! { (text::optional_money(amount(row))) },
-            move |row| amount(row).map(|amount| amount.to_string()).unwrap_or_default(),
+            move |row| text::plain_amount(amount(row)),
         )
     }
 
@@ -179,90 +173,8 @@ impl<R: 'static> Column<R> {
     }
 }
 
-/// Name of the filter that takes an operation.
-const OPERATION: &str = "operation";
-
-/// A filter of a list.
-pub struct ListFilter {
-    /// Name of the field of the query.
-    pub name: &'static str,
-    /// Label of the field.
-    pub label: &'static str,
-    /// The values with their texts; empty if any text can be typed.
-    pub values: fn() -> Vec<(&'static str, String)>,
-}
-
-impl ListFilter {
-    /// Returns a filter that takes a calendar day. Its name ends with `_from` or `_until`.
-    pub const fn day(name: &'static str, label: &'static str) -> ListFilter {
-        ListFilter { name, label, values: Vec::new }
-    }
-
-    /// Returns a filter that takes an amount in US dollars. Its name begins with `max_`.
-    pub const fn amount(name: &'static str, label: &'static str) -> ListFilter {
-        ListFilter { name, label, values: Vec::new }
-    }
-
-    /// Returns a filter that takes an operation with which pages change something. Operations that only programs carry
-    /// out can be stated in the address.
-    pub const fn operation(label: &'static str) -> ListFilter {
-        ListFilter { name: OPERATION, label, values: Vec::new }
-    }
-
-    /// Whether it takes a calendar day.
-    pub fn is_day(&self) -> bool {
-        self.name.ends_with("_from") || self.name.ends_with("_until")
-    }
-
-    /// Whether it takes an amount.
-    fn is_amount(&self) -> bool {
-        self.name.starts_with("max_")
-    }
-
-    /// Returns the problem with a value that the filter does not take.
-    fn problem(&self, value: &str) -> Option<Problem> {
-        let message = if self.is_day() && Day::parse(value).is_none() {
-            format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.")
-        } else if self.is_amount() && parse_amount(value).is_none() {
-            amount_problem(Some(value))
-        } else {
-            return None;
-        };
-        Some(Problem::query(self.name, "value_error", message))
-    }
-
-    /// Returns the values that are offered.
-    fn offered(&self, context: &Context) -> Vec<(&'static str, String)> {
-        if self.name != OPERATION {
-            return (self.values)();
-        }
-        let changes = context.pages.changes().into_iter();
-        let mut named: Vec<_> = changes.map(|name| (name, text::words(name))).collect();
-        named.sort_by(|(_, one), (_, other)| one.cmp(other));
-        named
-    }
-
-    fn show(&self, context: &Context, inputs: &Inputs, value: &str) -> Markup {
-        let values = self.offered(context);
-        if values.is_empty() {
-            let (name, label) = (self.name, self.label);
-            let field = if self.is_day() {
-                fields::Field::day(name, label)
-            } else {
-                fields::Field::text(name, label)
-            };
-            return field.value(value).at_most(200).show(inputs);
-        }
-        // A link can state a value that is not among those that are offered.
-        let is_other = !value.is_empty() && values.iter().all(|(known, _)| *known != value);
-        let other = is_other.then(|| (value, text::words(value)));
-        let all = [("", "All".to_owned())].into_iter().chain(values).chain(other);
-        fields::select(inputs, self.name, self.label, all, value)
-    }
-}
-
-/// A list.
-pub trait List: Sized + Send + Sync + 'static {
+/// A list. `A` is the access that it needs: the proof.
+pub trait List<A: Proof>: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     const PATH: &'static str;
 
@@ -278,9 +190,6 @@ pub trait List: Sized + Send + Sync + 'static {
     /// The budget that a visit is charged to.
     const BUDGET: Budget = Budget::Other;
 
-    /// The access that it needs: the proof.
-    type Access: Policy + Clone + 'static;
-
     /// A record.
     type Row: Send + 'static;
 
@@ -291,10 +200,10 @@ pub trait List: Sized + Send + Sync + 'static {
     const FILTERS: &'static [ListFilter] = &[];
 
     /// Returns a page of the records that the query selects.
-    fn load(reader: &Reader, access: &Self::Access, request: &ListRequest) -> Result<TeamPage<Self::Row>>;
+    fn load(reader: &Reader, access: &A, request: &ListRequest) -> Result<TeamPage<Self::Row>>;
 
     /// Returns a note about the records that the filters select; nothing if the filters select all records.
-    fn note(_: &Reader, _: &Self::Access, _: &Query) -> Result<Option<String>> {
+    fn note(_: &Reader, _: &A, _: &Query) -> Result<Option<String>> {
         Ok(None)
     }
 
@@ -331,26 +240,34 @@ impl ListRequest {
     }
 }
 
-impl<L: List> Page for L {
+impl PageRow {
+    /// Returns the row of the page of a list.
+    pub fn list<A: Proof, L: List<A>>(_: L) -> PageRow {
+        PageRow::page(ListPage::<A, L>(PhantomData))
+    }
+}
+
+/// The page of a list.
+struct ListPage<A, L>(PhantomData<(A, L)>);
+
+impl<A: Proof, L: List<A>> Page<A> for ListPage<A, L> {
     const PATH: &'static str = L::PATH;
     const TITLE: &'static str = L::TITLE;
     const NAVIGATION: Option<NavigationItem> = L::NAVIGATION;
     const BUDGET: Budget = L::BUDGET;
 
-    type Access = L::Access;
-
-    async fn show(visit: &Visit<L::Access>) -> Result<Answer> {
+    async fn show(visit: &Visit<A>) -> Result<Answer> {
         let filters = selected(L::FILTERS, &visit.query);
         let problem = |filter: &ListFilter| filter.problem(filters.get(filter.name)?);
         let problems: Vec<Problem> = L::FILTERS.iter().filter_map(problem).collect();
         if !problems.is_empty() {
-            return Ok(refused::<L>(&visit.context, &filters, &Error::Invalid(problems)).into());
+            return Ok(refused::<A, L>(&visit.context, &filters, &Error::Invalid(problems)).into());
         }
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
             let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
             let first = ListRequest { page: chunk(Start::Newest), filters, parameters };
-            return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<L>).await;
+            return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<A, L>).await;
         }
         // A position that cannot be read leads to the first page.
         let start = visit.query.get(CURSOR).and_then(|cursor| decode(visit, cursor)).unwrap_or_default();
@@ -365,20 +282,20 @@ impl<L: List> Page for L {
             let notice = visit.query.get(Notice::FIELD).unwrap_or_default();
             return Ok(Answer::Redirect(filters.with(Notice::FIELD, notice).at(&visit.context.path)));
         }
-        Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
+        Ok(L::finish(&visit.context, content::<A, L>(&visit.context, (&filters, note.as_deref()), &found))
             .into())
     }
 }
 
 /// Returns the part of a query that says what a list shows: its filters, and the position.
-pub fn shown_part<L: List>(query: &Query) -> Query {
+pub fn shown_part<A: Proof, L: List<A>>(query: &Query) -> Query {
     selected(L::FILTERS, query).with(CURSOR, query.get(CURSOR).unwrap_or_default())
 }
 
 /// Returns the content of a list whose filters were refused: the form with the typed values and their problems.
-fn refused<L: List>(context: &Context, filters: &Query, error: &Error) -> Content {
+fn refused<A: Proof, L: List<A>>(context: &Context, filters: &Query, error: &Error) -> Content {
     let inputs = Inputs::refused(Fields::of_query(filters), error);
-    let mut content = Content::new(L::TITLE, filter_form::<L>(context, filters, &inputs));
+    let mut content = Content::new(L::TITLE, filter_form::<A, L>(context, filters, &inputs));
     content.refusal = Some(badges::refusal(&inputs));
     L::finish(context, content.with_status(refusals::status(error)))
 }
@@ -392,7 +309,7 @@ fn selected(filters: &[ListFilter], query: &Query) -> Query {
         .fold(Query::default(), |kept, (name, value)| kept.with(name, value))
 }
 
-fn content<L: List>(
+fn content<A: Proof, L: List<A>>(
     context: &Context,
     (filters, note): (&Query, Option<&str>),
     found: &TeamPage<L::Row>,
@@ -404,7 +321,7 @@ fn content<L: List>(
     let is_filtered = filters.pairs().next().is_some();
     let without_filters = context.here(&Query::default());
     let body = html! {
-        (filter_form::<L>(context, filters, &Inputs::default()))
+        (filter_form::<A, L>(context, filters, &Inputs::default()))
         @if let Some(note) = note { p.note { (note) } }
         @if rows.is_empty() && is_filtered {
             (tables::empty("Nothing matches", "No record has all of these values.", Some(("Show all", &without_filters))))
@@ -418,7 +335,7 @@ fn content<L: List>(
     Content::new(L::TITLE, body)
 }
 
-fn filter_form<L: List>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
+fn filter_form<A: Proof, L: List<A>>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
     let count = chosen.pairs().count();
     html! { @if !L::FILTERS.is_empty() {
         // A script collapses them on narrow screens only.
@@ -455,7 +372,11 @@ const fn chunk(start: Start) -> TeamPageRequest {
 }
 
 /// Reads a part of the file with all rows that the filters allow.
-fn part<L: List>(reader: &Reader, access: &L::Access, request: ListRequest) -> Result<Part<ListRequest>> {
+fn part<A: Proof, L: List<A>>(
+    reader: &Reader,
+    access: &A,
+    request: ListRequest,
+) -> Result<Part<ListRequest>> {
     let found = L::load(reader, access, &request)?;
     let columns = L::columns();
     let cells = |row: &L::Row| columns.iter().map(|column| (column.text)(row)).collect();

@@ -12,6 +12,7 @@ mod csv;
 mod described;
 mod forms;
 mod frame;
+mod list_filters;
 mod lists;
 mod navigation;
 mod notices;

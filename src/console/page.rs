@@ -16,24 +16,19 @@ use super::{
     notices::Notice,
     paths, refusals, responses, same_origin,
     session::{self, SignedIn},
-    visit::{Context, Visit},
+    visit::{Context, Proof, Visit},
 };
 use crate::{
     error::{Error, Result},
     string_enum::StringEnum,
     web::{
-        auth::{Policy, required_access::Audience},
-        body,
-        limits::Budget,
-        path_params, problem,
-        request_id::RequestId,
-        served_market::ServedMarket,
-        shares::capacity::Slot,
+        auth::required_access::Audience, body, limits::Budget, path_params, problem, request_id::RequestId,
+        served_market::ServedMarket, shares::capacity::Slot,
     },
 };
 
-/// A page of the web app: data, and a pure function to markup.
-pub trait Page: Sized + Send + Sync + 'static {
+/// A page of the web app: data, and a pure function to markup. `A` is the access that it needs: the proof.
+pub trait Page<A: Proof>: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`], with names of parameters in braces.
     const PATH: &'static str;
 
@@ -49,21 +44,18 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// Names of the operations of the operators' APIs that it shows or carries out. The first one is the operation of its form.
     const OPERATIONS: &'static [&'static str] = &[];
 
-    /// The access that it needs: the proof.
-    type Access: Policy + Clone + 'static;
-
     /// Returns the content for a visit, or another answer.
-    fn show(visit: &Visit<Self::Access>) -> impl Future<Output = Result<Answer>> + Send;
+    fn show(visit: &Visit<A>) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 /// A page with a form, which is sent to the path of the page. If the form is refused, the page is shown again.
-pub trait FormPage: Page {
+pub trait FormPage<A: Proof>: Page<A> {
     /// Carries out the form.
-    fn submit(visit: &Visit<Self::Access>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
+    fn submit(visit: &Visit<A>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
 }
 
-/// A form without a page of its own, such as a button on another page.
-pub trait Action: Sized + Send + Sync + 'static {
+/// A form without a page of its own, such as a button on another page. `A` is the access that it needs: the proof.
+pub trait Action<A: Proof>: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`], with names of parameters in braces.
     const PATH: &'static str;
 
@@ -76,67 +68,64 @@ pub trait Action: Sized + Send + Sync + 'static {
     /// Names of the operations of the operators' APIs that it carries out.
     const OPERATIONS: &'static [&'static str] = &[];
 
-    /// The access that it needs: the proof.
-    type Access: Policy + Clone + 'static;
-
     /// Carries out the form.
-    fn submit(visit: &Visit<Self::Access>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
+    fn submit(visit: &Visit<A>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 impl PageRow {
     /// Returns the row of a page without forms of its own.
-    pub fn page<P: Page>() -> PageRow {
-        PageRow::of::<P>(false, || PageEndpoint::<P>(PhantomData).boxed())
+    pub fn page<A: Proof, P: Page<A>>(_: P) -> PageRow {
+        PageRow::of::<A, P>(false, || PageEndpoint::<A, P>(PhantomData).boxed())
     }
 
     /// Returns the row of a page with a form.
-    pub fn form<P: FormPage>() -> PageRow {
-        PageRow::of::<P>(true, || FormEndpoint::<P>(PhantomData).boxed())
+    pub fn form<A: Proof, P: FormPage<A>>(_: P) -> PageRow {
+        PageRow::of::<A, P>(true, || FormEndpoint::<A, P>(PhantomData).boxed())
     }
 
-    fn of<P: Page>(has_form: bool, endpoint: fn() -> BoxEndpoint<'static, Response>) -> PageRow {
+    fn of<A: Proof, P: Page<A>>(has_form: bool, endpoint: fn() -> BoxEndpoint<'static, Response>) -> PageRow {
         PageRow {
             navigation: P::NAVIGATION,
-            access: Some(P::Access::REQUIRED),
+            access: Some(A::REQUIRED),
             operations: P::OPERATIONS,
             ..PageRow::public(P::PATH, P::TITLE, has_form, endpoint)
         }
     }
 
     /// Returns the row of a form of another page.
-    pub fn action<A: Action>() -> PageRow {
-        let endpoint = || ActionEndpoint::<A>(PhantomData).boxed();
-        let row = PageRow::receive_only(A::PATH, A::TITLE, A::Access::REQUIRED, true, endpoint);
-        PageRow { operations: A::OPERATIONS, ..row }
+    pub fn action<A: Proof, F: Action<A>>(_: F) -> PageRow {
+        let endpoint = || ActionEndpoint::<A, F>(PhantomData).boxed();
+        let row = PageRow::receive_only(F::PATH, F::TITLE, A::REQUIRED, true, endpoint);
+        PageRow { operations: F::OPERATIONS, ..row }
     }
 }
 
-struct PageEndpoint<P>(PhantomData<P>);
+struct PageEndpoint<A, P>(PhantomData<(A, P)>);
 
-impl<P: Page> Endpoint for PageEndpoint<P> {
+impl<A: Proof, P: Page<A>> Endpoint for PageEndpoint<A, P> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         if is_read(&request) {
-            return Ok(show::<P>(request).await);
+            return Ok(show::<A, P>(request).await);
         }
         Ok(refuse_method(&request, &["GET", "HEAD"]))
     }
 }
 
-struct FormEndpoint<P>(PhantomData<P>);
+struct FormEndpoint<A, P>(PhantomData<(A, P)>);
 
-impl<P: FormPage> Endpoint for FormEndpoint<P> {
+impl<A: Proof, P: FormPage<A>> Endpoint for FormEndpoint<A, P> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         if is_read(&request) {
-            return Ok(show::<P>(request).await);
+            return Ok(show::<A, P>(request).await);
         }
         if request.method() != Method::POST {
             return Ok(refuse_method(&request, &["GET", "HEAD", "POST"]));
         }
-        let submitted = Submitted::receive::<P::Access>(request, P::BUDGET).await;
+        let submitted = Submitted::receive::<A>(request, P::BUDGET).await;
         let (mut visit, fields, request) = match submitted {
             Ok(submitted) => submitted,
             Err(response) => return Ok(*response),
@@ -165,20 +154,20 @@ impl<P: FormPage> Endpoint for FormEndpoint<P> {
     }
 }
 
-struct ActionEndpoint<A>(PhantomData<A>);
+struct ActionEndpoint<A, F>(PhantomData<(A, F)>);
 
-impl<A: Action> Endpoint for ActionEndpoint<A> {
+impl<A: Proof, F: Action<A>> Endpoint for ActionEndpoint<A, F> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         if request.method() != Method::POST {
             return Ok(refuse_method(&request, &["POST"]));
         }
-        let (visit, fields, request) = match Submitted::receive::<A::Access>(request, A::BUDGET).await {
+        let (visit, fields, request) = match Submitted::receive::<A>(request, F::BUDGET).await {
             Ok(submitted) => submitted,
             Err(response) => return Ok(*response),
         };
-        Ok(match A::submit(&visit, &fields).await {
+        Ok(match F::submit(&visit, &fields).await {
             Ok(answer) => respond(&visit.context, answer, None).await,
             Err(Error::Unauthorized(_)) => to_sign_in(&visit.context.served, &request),
             Err(error) => refusals::response(&visit.context, &error).await,
@@ -194,7 +183,7 @@ struct Submitted;
 
 impl Submitted {
     /// Receives a form: who sends it is checked first, then where it comes from, then its size.
-    async fn receive<A: Policy + Clone + 'static>(
+    async fn receive<A: Proof>(
         mut request: Request,
         budget: Budget,
     ) -> std::result::Result<(Visit<A>, Fields, Request), Box<Response>> {
@@ -208,7 +197,7 @@ impl Submitted {
 }
 
 /// Like [`admit`], for requests that can change something: they must not come from a page of another site.
-pub async fn admit_form<A: Policy + Clone + 'static>(
+pub async fn admit_form<A: Proof>(
     request: &Request,
     budget: Option<Budget>,
 ) -> std::result::Result<Visit<A>, Box<Response>> {
@@ -238,8 +227,8 @@ pub async fn fields_of(request: &mut Request, context: &Context) -> Result<Field
     Fields::parse(&bytes)
 }
 
-async fn show<P: Page>(request: Request) -> Response {
-    let visit = match admit::<P::Access>(&request, Some(P::BUDGET)).await {
+async fn show<A: Proof, P: Page<A>>(request: Request) -> Response {
+    let visit = match admit::<A>(&request, Some(P::BUDGET)).await {
         Ok(visit) => visit,
         Err(response) => return *response,
     };
@@ -250,7 +239,7 @@ async fn show<P: Page>(request: Request) -> Response {
 }
 
 /// Returns the visit of a page, or the response to somebody without the required access.
-async fn admit<A: Policy + Clone + 'static>(
+async fn admit<A: Proof>(
     request: &Request,
     budget: Option<Budget>,
 ) -> std::result::Result<Visit<A>, Box<Response>> {

@@ -15,12 +15,12 @@ use super::{
     page::{FormPage, Page},
     parts::{badges, fields},
     seen::Seen,
-    visit::{Context, Visit},
+    visit::{Context, Proof, Visit},
 };
 use crate::{
     error::Result,
     market::{CheckContext, Reader, Writer},
-    web::{auth::Policy, limits::Budget},
+    web::limits::Budget,
 };
 
 /// A question about the record in the path. `A` is the required proof of access, and `S` is the record, or the part of it that the
@@ -45,19 +45,13 @@ pub struct Question<A, S> {
     pub next: fn(Uuid) -> String,
 }
 
-/// A page that asks a question.
-pub trait ConfirmationPage: Send + Sync + 'static {
+/// A page that asks a question. `A` is the proof of access that it needs, and `S` is what it is about.
+pub trait ConfirmationPage<A: Proof, S: Send + 'static>: Send + Sync + 'static {
     /// The budget that a visit is charged to.
     const BUDGET: Budget = Budget::Other;
 
-    /// The proof of access that the question needs.
-    type Access: Policy + Clone + 'static;
-
-    /// The data that the question is about.
-    type Subject: Send + 'static;
-
     /// The question.
-    const QUESTION: Question<Self::Access, Self::Subject>;
+    const QUESTION: Question<A, S>;
 }
 
 /// What a page asks.
@@ -79,25 +73,21 @@ impl Confirmation {
 }
 
 /// The page of a question.
-pub struct QuestionPage<Q>(PhantomData<Q>);
+pub struct QuestionPage<A, S, Q>(PhantomData<fn() -> (A, S, Q)>);
 
 /// Returns the row of the table of pages for a question.
-pub fn row<Q: ConfirmationPage>() -> PageRow {
-    PageRow::form::<QuestionPage<Q>>()
+pub fn row<A: Proof, S: Send + 'static, Q: ConfirmationPage<A, S>>(_: Q) -> PageRow {
+    PageRow::form(QuestionPage::<A, S, Q>(PhantomData))
 }
 
-impl<Q: ConfirmationPage> Page for QuestionPage<Q> {
+impl<A: Proof, S: Send + 'static, Q: ConfirmationPage<A, S>> Page<A> for QuestionPage<A, S, Q> {
     const PATH: &'static str = Q::QUESTION.path;
     const TITLE: &'static str = Q::QUESTION.title;
     const BUDGET: Budget = Q::BUDGET;
 
-    type Access = Q::Access;
-
-    async fn show(visit: &Visit<Q::Access>) -> Result<Answer> {
+    async fn show(visit: &Visit<A>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let find = move |reader: &Reader, access: &Q::Access| {
-            (Q::QUESTION.find)(&reader.check_context(), access, id)
-        };
+        let find = move |reader: &Reader, access: &A| (Q::QUESTION.find)(&reader.check_context(), access, id);
         let subject = visit.read(find).await?;
         let ask = (Q::QUESTION.ask)(&visit.context, &subject);
         let seen = ask.seen();
@@ -116,12 +106,12 @@ impl<Q: ConfirmationPage> Page for QuestionPage<Q> {
     }
 }
 
-impl<Q: ConfirmationPage> FormPage for QuestionPage<Q> {
-    async fn submit(visit: &Visit<Q::Access>, fields: &Fields) -> Result<Answer> {
+impl<A: Proof, S: Send + 'static, Q: ConfirmationPage<A, S>> FormPage<A> for QuestionPage<A, S, Q> {
+    async fn submit(visit: &Visit<A>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let Question { change: (operation, subject), notice, find, ask, perform, next, .. } = Q::QUESTION;
         let (context, sent) = (Arc::clone(&visit.context), fields.clone());
-        let work = move |writer: &mut Writer, access: &Q::Access| {
+        let work = move |writer: &mut Writer, access: &A| {
             if let Some(seen) = ask(&context, &find(&writer.check_context(), access, id)?).seen() {
                 seen.check(&sent)?;
             }
@@ -139,18 +129,16 @@ macro_rules! step_pages {
             $(#[$doc])*
             pub struct $page;
 
-            impl Page for $page {
+            impl Page<$access> for $page {
                 const PATH: &'static str = $path;
                 const TITLE: &'static str = $title;
-
-                type Access = $access;
 
                 async fn show(visit: &Visit<$access>) -> Result<Answer> {
                     show(visit, &$step).await
                 }
             }
 
-            impl FormPage for $page {
+            impl FormPage<$access> for $page {
                 async fn submit(visit: &Visit<$access>, fields: &Fields) -> Result<Answer> {
                     submit(visit, fields, &$step).await
                 }

@@ -11,16 +11,16 @@ use super::{
     page::{self, Page},
     parts::badges,
     refusals,
-    visit::{Context, Visit},
+    visit::{Context, Proof, Visit},
 };
 use crate::{
     error::{Error, Result},
     operations::maintenance,
-    web::{auth::Policy, limits::Budget},
+    web::limits::Budget,
 };
 
-/// A request of a page whose body is not a text form, such as the bytes of a file.
-pub trait Receiver: Sized + Send + Sync + 'static {
+/// A request of a page whose body is not a text form, such as the bytes of a file. `A` is the access that it needs: the proof.
+pub trait Receiver<A: Proof>: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     const PATH: &'static str;
 
@@ -34,35 +34,29 @@ pub trait Receiver: Sized + Send + Sync + 'static {
     /// the fair shares of resources.
     const BUDGET: Option<Budget> = Some(Budget::Uploads);
 
-    /// The access that it needs: the proof.
-    type Access: Policy + Clone + 'static;
-
     /// Receives the body, and does what it is for. Who sends it and where it comes from was checked.
-    fn receive(
-        visit: &Visit<Self::Access>,
-        request: &mut Request,
-    ) -> impl Future<Output = Result<Answer>> + Send;
+    fn receive(visit: &Visit<A>, request: &mut Request) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 impl PageRow {
     /// Returns the row of what receives bytes.
-    pub fn receiver<R: Receiver>() -> PageRow {
-        PageRow::receive_only(R::PATH, R::TITLE, R::Access::REQUIRED, R::METHOD == Method::POST, || {
-            ReceiverEndpoint::<R>(PhantomData).boxed()
+    pub fn receiver<A: Proof, R: Receiver<A>>(_: R) -> PageRow {
+        PageRow::receive_only(R::PATH, R::TITLE, A::REQUIRED, R::METHOD == Method::POST, || {
+            ReceiverEndpoint::<A, R>(PhantomData).boxed()
         })
     }
 }
 
-struct ReceiverEndpoint<R>(PhantomData<R>);
+struct ReceiverEndpoint<A, R>(PhantomData<(A, R)>);
 
-impl<R: Receiver> Endpoint for ReceiverEndpoint<R> {
+impl<A: Proof, R: Receiver<A>> Endpoint for ReceiverEndpoint<A, R> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         if request.method() != R::METHOD {
             return Ok(page::refuse_method(&request, &[R::METHOD.as_str()]));
         }
-        let visit = match page::admit_form::<R::Access>(&request, R::BUDGET).await {
+        let visit = match page::admit_form::<A>(&request, R::BUDGET).await {
             Ok(visit) => visit,
             Err(response) => return Ok(*response),
         };
@@ -79,8 +73,8 @@ impl<R: Receiver> Endpoint for ReceiverEndpoint<R> {
 }
 
 /// Returns the page at a path with what was typed into its form, which [`Receiver::receive`] has refused.
-pub async fn show_refused<P: Page>(
-    visit: &Visit<P::Access>,
+pub async fn show_refused<P: Page<A>, A: Proof>(
+    visit: &Visit<A>,
     request: &Request,
     path: &str,
     (typed, error): (Fields, &Error),

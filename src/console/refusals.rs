@@ -85,7 +85,7 @@ fn log(context: &Context, error: &Error) {
 }
 
 fn content(context: &Context, error: &Error) -> Content {
-    let (title, advice) = advice(context, error);
+    let advice = advice(context, error);
     let status = status(error);
     let body = html! {
         div.empty {
@@ -101,116 +101,103 @@ fn content(context: &Context, error: &Error) -> Content {
             p.note { "Status " (status.as_u16()) @if !status.is_server_error() { ". If this looks wrong, send the request ID to the market." } }
         }
     };
-    Content::new(title, body).with_status(status)
+    Content::new(advice.title, body).with_status(status)
 }
 
 /// What to do after an error.
 struct Advice {
+    title: &'static str,
     reason: Markup,
     /// Labels, and paths of pages.
     links: Vec<(&'static str, String)>,
 }
 
-fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
+fn advice(context: &Context, error: &Error) -> Advice {
     let start = || vec![("Go to the start", String::new())];
     let say = |reason: &str| html! { (reason) };
     match error {
-        Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => (
-            "There is no such page",
-            Advice {
-                reason: html! { "The address is wrong" @if context.team().is_some() { ", or the page is for another team" } "." },
-                links: start(),
-            },
-        ),
+        Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => Advice {
+            title: "There is no such page",
+            reason: html! { "The address is wrong" @if context.team().is_some() { ", or the page is for another team" } "." },
+            links: start(),
+        },
         Error::NotFound(sentences) if crate::error::is_sentence(sentences) => {
-            ("This is not here", Advice { reason: html! { (sentences) }, links: start() })
+            Advice { title: "This is not here", reason: html! { (sentences) }, links: start() }
         }
-        Error::NotFound(what) => (
-            "This is not here",
-            Advice {
-                reason: html! { "There is no " (what) " with this address" @if context.team().is_some() { " that your team may see" }
-                ". It may have been taken down, or the address is wrong." },
-                links: [("Search the catalog", paths::CATALOG.to_owned())]
-                    .into_iter()
-                    .filter(|(_, path)| context.has_page(path))
-                    .chain(start())
-                    .collect(),
-            },
-        ),
-        Error::RoleRequired(role) => (
-            "This page is for other teams",
-            Advice {
-                reason: html! { "It needs the role " b { (role) } ", which your team does not have. Only the market can give a \
-                team a role: ask it, if your team should have this one." },
-                links: start(),
-            },
-        ),
-        Error::NdaRequired => (
-            "Accept the NDA first",
-            Advice {
-                reason: say(
-                    "What the market shows is confidential, so your team has to accept the mutual non-disclosure agreement \
+        Error::NotFound(what) => Advice {
+            title: "This is not here",
+            reason: html! { "There is no " (what) " with this address" @if context.team().is_some() { " that your team may see" }
+            ". It may have been taken down, or the address is wrong." },
+            links: [("Search the catalog", paths::CATALOG.to_owned())]
+                .into_iter()
+                .filter(|(_, path)| context.has_page(path))
+                .chain(start())
+                .collect(),
+        },
+        Error::RoleRequired(role) => Advice {
+            title: "This page is for other teams",
+            reason: html! { "It needs the role " b { (role) } ", which your team does not have. Only the market can give a \
+            team a role: ask it, if your team should have this one." },
+            links: start(),
+        },
+        Error::NdaRequired => Advice {
+            title: "Accept the NDA first",
+            reason: say(
+                "What the market shows is confidential, so your team has to accept the mutual non-disclosure agreement \
                              before it sees the catalog. Reading it takes some minutes; anybody with a console key of your team \
                              can accept it.",
-                ),
-                links: vec![("Read the NDA", paths::NDA.to_owned())],
+            ),
+            links: vec![("Read the NDA", paths::NDA.to_owned())],
+        },
+        Error::BrowseLocked { published, required } => Advice {
+            title: "The catalog is still locked for your team",
+            reason: html! {
+                "Vendors see the whole catalog once they have published " (text::counted(*required, "listing", "listings"))
+                ". Your team has published " (published) " of " (required) ". Until then, you see its first page."
             },
-        ),
-        Error::BrowseLocked { published, required } => (
-            "The catalog is still locked for your team",
-            Advice {
-                reason: html! {
-                    "Vendors see the whole catalog once they have published " (text::counted(*required, "listing", "listings"))
-                    ". Your team has published " (published) " of " (required) ". Until then, you see its first page."
-                },
-                links: vec![
-                    ("Publish your listings", paths::OWN_LISTINGS.to_owned()),
-                    ("Open the first page", paths::CATALOG.to_owned()),
-                ],
-            },
-        ),
-        Error::TeamKeyRequired => (
-            "This page is for teams",
-            Advice {
-                reason: say(
-                    "You have signed in as an operator, who runs the market. Sign out, and sign in with a key of a team.",
-                ),
-                links: start(),
-            },
-        ),
-        Error::OperatorRequired => (
-            "This page is for operators",
-            Advice { reason: say("It is for those who run the market, not for teams."), links: start() },
-        ),
+            links: vec![
+                ("Publish your listings", paths::OWN_LISTINGS.to_owned()),
+                ("Open the first page", paths::CATALOG.to_owned()),
+            ],
+        },
+        Error::TeamKeyRequired => Advice {
+            title: "This page is for teams",
+            reason: say(
+                "You have signed in as an operator, who runs the market. Sign out, and sign in with a key of a team.",
+            ),
+            links: start(),
+        },
+        Error::OperatorRequired => Advice {
+            title: "This page is for operators",
+            reason: say("It is for those who run the market, not for teams."),
+            links: start(),
+        },
         Error::Maintenance { text, .. } => {
-            ("Nothing can be changed now", Advice { reason: html! { (text) }, links: here(context) })
+            Advice { title: "Nothing can be changed now", reason: html! { (text) }, links: here(context) }
         }
-        Error::Internal(_) => (
-            "Something went wrong",
-            Advice {
-                reason: say(
-                    "The market could not show this page because of a fault of its own. Nothing was changed. Try again \
+        Error::Internal(_) => Advice {
+            title: "Something went wrong",
+            reason: say(
+                "The market could not show this page because of a fault of its own. Nothing was changed. Try again \
                              later; if it stays, send the request ID to the market.",
-                ),
-                links: start(),
-            },
-        ),
-        Error::MethodNotAllowed(_) => (
-            "This is not a page",
-            Advice {
-                reason: say(
-                    "This address only receives what a page of the market sends. Open that page, and use its button.",
-                ),
-                links: here(context),
-            },
-        ),
+            ),
+            links: start(),
+        },
+        Error::MethodNotAllowed(_) => Advice {
+            title: "This is not a page",
+            reason: say(
+                "This address only receives what a page of the market sends. Open that page, and use its button.",
+            ),
+            links: here(context),
+        },
         Error::PreconditionFailed => {
-            ("This was changed meanwhile", Advice { reason: say(OUTDATED), links: here(context) })
+            Advice { title: "This was changed meanwhile", reason: say(OUTDATED), links: here(context) }
         }
-        other => (
-            "This was refused",
-            Advice { reason: html! { (reason(context, &other.message())) }, links: here(context) },
-        ),
+        other => Advice {
+            title: "This was refused",
+            reason: html! { (reason(context, &other.message())) },
+            links: here(context),
+        },
     }
 }
 

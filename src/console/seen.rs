@@ -4,14 +4,12 @@
 
 use std::fmt::Debug;
 
+use data_encoding::HEXLOWER;
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
 use super::forms::{Fields, Inputs};
-use crate::{
-    domain::bundles::hexadecimal,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
 /// The field with the digest of what the page of a form showed.
 pub const SEEN_FIELD: &str = "seen";
@@ -22,7 +20,7 @@ pub struct Seen(String);
 impl Seen {
     /// Returns what identifies these values. Other values have another debug output, which people never see.
     pub fn of(shown: &impl Debug) -> Seen {
-        Seen(hexadecimal(&Sha256::digest(format!("{shown:?}"))[..12]))
+        Seen(HEXLOWER.encode(&Sha256::digest(format!("{shown:?}"))[..12]))
     }
 
     /// Returns the hidden field of a confirmation form. It is updated to the current values whenever the form is refused.

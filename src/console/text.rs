@@ -25,6 +25,11 @@ pub fn optional_money(amount: Option<Cents>) -> String {
     amount.map_or_else(|| MISSING.to_owned(), money)
 }
 
+/// Returns an amount as fields and files have it; empty if there is none.
+pub fn plain_amount(amount: Option<Cents>) -> String {
+    amount.map(|amount| amount.to_string()).unwrap_or_default()
+}
+
 /// Returns a size in decimal units, and the exact number of bytes if these units round it: `1.5 KB (1,495 bytes)`.
 pub fn size_in_bytes(bytes: u64) -> String {
     match size(bytes) {
@@ -54,10 +59,34 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// Returns a share of 1 in percent, such as `74.4%`.
+/// Returns a share of 1 in percent, such as `74.4%`. Only nothing is `0%`, and only all is `100%`.
 pub fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+    match share {
+        0.000_5..0.999_5 => {
+            let text = format!("{:.1}", share * 100.0);
+            format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+        }
+        _ => near_end(share, "<0.1%", ">99.9%"),
+    }
+}
+
+/// Returns a share of 1 in whole percent. Only nothing is `0%`, and only all is `100%`.
+pub fn whole_percent(share: f64) -> String {
+    match share {
+        0.005..0.995 => format!("{:.0}%", share * 100.0),
+        _ => near_end(share, "<1%", ">99%"),
+    }
+}
+
+/// Returns a share of nearly nothing or nearly all, which would be rounded to 0% or 100%.
+fn near_end(share: f64, above_nothing: &str, below_all: &str) -> String {
+    match share {
+        ..=0.0 => "0%",
+        1.0.. => "100%",
+        ..0.5 => above_nothing,
+        _ => below_all,
+    }
+    .to_owned()
 }
 
 /// Returns a fee in percent, with all decimal places that count, such as `2.25%`.
@@ -208,11 +237,27 @@ mod tests {
         ] {
             assert_eq!(duration(Duration::from_millis(millis)), expected);
         }
-        assert_eq!((percent(0.744), percent(0.5)), ("74.4%".to_owned(), "50%".to_owned()));
         for (percent, expected) in
             [(0.0, "0%"), (5.0, "5%"), (2.25, "2.25%"), (0.1234, "0.1234%"), (100.0, "100%")]
         {
             assert_eq!(fee(percent), expected);
+        }
+    }
+
+    #[test]
+    fn shares_are_rounded_but_not_to_nothing_or_all() {
+        for (share, expected, whole) in [
+            (0.0, "0%", "0%"),
+            (0.000_1, "<0.1%", "<1%"),
+            (0.000_6, "0.1%", "<1%"),
+            (0.006, "0.6%", "1%"),
+            (0.5, "50%", "50%"),
+            (0.744, "74.4%", "74%"),
+            (0.996, "99.6%", ">99%"),
+            (0.999_9, ">99.9%", ">99%"),
+            (1.0, "100%", "100%"),
+        ] {
+            assert_eq!((percent(share).as_str(), whole_percent(share).as_str()), (expected, whole));
         }
     }
 

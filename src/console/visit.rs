@@ -16,8 +16,13 @@ use crate::{
     error::{Error, Result},
     market::{Market, Reader, Requester},
     operations::access::ActingOperator,
-    web::served_market::ServedMarket,
+    web::{auth::Policy, served_market::ServedMarket},
 };
+
+/// A proof of access that pages can require.
+pub trait Proof: Policy + Clone + 'static {}
+
+impl<A: Policy + Clone + 'static> Proof for A {}
 
 /// A visit of a page by somebody who has the required access. `A` is the proof of it.
 pub struct Visit<A> {
@@ -134,7 +139,7 @@ impl Context {
     }
 }
 
-impl<A: Clone + Send + 'static> Visit<A> {
+impl<A: Proof> Visit<A> {
     /// Runs a read operation with the proof of access.
     pub async fn read<T: Send + 'static>(
         &self,

@@ -7,6 +7,9 @@ use serde_json::Value;
 /// Maximum size of a line in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
+/// The byte order mark in UTF-8, with which some programs begin their output.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Answers by the IDs of their questions.
 #[derive(Clone, Debug, Default)]
 pub struct Answers(BTreeMap<String, Value>);
@@ -23,6 +26,7 @@ impl Answers {
         if line.len() > MAX_LINE_BYTES {
             return Err(format!("a line has more than {MAX_LINE_BYTES} bytes"));
         }
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
@@ -69,7 +73,7 @@ mod tests {
         let mut answers = Answers::default();
         let mut add = |line: &str| answers.add_line(line.as_bytes(), |id| id.starts_with('q'));
         assert!(add(" \r\n").is_ok());
-        assert!(add(r#"{"id": "q1", "answer": 1}"#).is_ok());
+        assert!(add("\u{feff}{\"id\": \"q1\", \"answer\": 1}").is_ok());
         assert!(add(r#"{"id": "q2", "answer": null}"#).is_ok());
         for (line, reason) in [
             (r#"{"id": "q1", "answer": 2}"#, "already answered"),

@@ -52,7 +52,8 @@ pub enum Expected {
     Ids(BTreeSet<String>),
     /// A set of names, in any order.
     Names(BTreeSet<String>),
-    /// Text that contains these words next to each other and in this order, regardless of case, punctuation, and spaces.
+    /// Text that contains these words next to each other and in this order, regardless of case, encoding, punctuation, and
+    /// spaces.
     Text(String),
     /// A code such as `ref 35149558`. Only words with digits are compared. An answer may contain no others, except words of the
     /// question, such as a year in a title.
@@ -293,6 +294,11 @@ mod tests {
                 json!("1. Replace both in history. 2. Renumber."),
             ],
             &[json!("Replace both"), json!("Replace both in histories"), json!(""), Value::Null],
+        );
+        check(
+            &Expected::Text("Le Cafe\u{301} de la Straße".to_owned()),
+            &[json!("le caf\u{e9} de la straße"), json!("LE CAF\u{c9} DE LA STRASSE")],
+            &[json!("Le Cafe de la Straße"), json!("Le Caf\u{e9} de la Stra")],
         );
     }
 

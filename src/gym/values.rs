@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use marketplace_text::{continues_word, equality_key};
 use serde_json::{Map, Value};
 
 use super::answers::MAX_LINE_BYTES;
@@ -45,10 +46,12 @@ pub fn items(answer: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the lowercase words of a text, separated by single spaces.
+/// Returns the words of a text, separated by single spaces, in a form in which they are equal however they are encoded, and
+/// whatever their case.
 pub fn simplified(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    let key = equality_key(text);
+    let words = key.split(|character| !continues_word(character)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a text contains these words, next to each other and in this order.

@@ -46,7 +46,7 @@ pub use due_steps::{DoneStep, StepRunner};
 pub use entry_points::{ReadWork, WriteWork};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock, running_server_url};
-pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
+pub use open_options::{OpenError, OpenMode, OpenOptions, check_not_foreign, this_program};
 pub use opening::max_blocking_threads;
 pub use other_processes::{SOCKET_FILE, follow_processes, log_unrecorded};
 pub use replication::{MAX_REPORTED_USES, Uses};

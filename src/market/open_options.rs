@@ -1,6 +1,7 @@
 //! Options for opening a market, and the errors of opening one.
 
 use std::{
+    ffi::OsString,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::Arc,
@@ -10,11 +11,12 @@ use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     error::Error,
+    private_files,
     search::Renderer,
     store::{self, Durability},
 };
 
-use super::StepRunner;
+use super::{DATABASE_FILE, SERVE_LOCK_FILE, StepRunner};
 
 /// Error of opening a market.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +58,11 @@ pub enum OpenError {
         #[source]
         cause: io::Error,
     },
+    /// The directory belongs to something else.
+    #[error(
+        "{0} has directories of something else, and no market; choose an empty directory with --data, or one that does not exist yet"
+    )]
+    Foreign(PathBuf),
     /// The database cannot be copied before it is migrated.
     #[error(
         "the database in {path} is of an earlier version, and its migration cannot be undone, so it is copied first; with its \
@@ -105,6 +112,19 @@ impl OpenError {
             (error, _) => OpenError::Store(error),
         }
     }
+}
+
+/// Checks that a directory is one of a market, or can become one: all that is in it becomes private. Without a market, it may have
+/// files, such as settings, but no directories.
+pub fn check_not_foreign(path: &Path) -> Result<(), OpenError> {
+    if [DATABASE_FILE, SERVE_LOCK_FILE].iter().any(|name| path.join(name).exists()) {
+        return Ok(());
+    }
+    // Whoever cannot read a directory cannot change what is in it, either.
+    let names = private_files::file_names(path).unwrap_or_default();
+    let is_directory =
+        |name: &OsString| path.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    if names.iter().any(is_directory) { Err(OpenError::Foreign(path.to_owned())) } else { Ok(()) }
 }
 
 /// Checks that this process may create files in a data directory.

@@ -84,6 +84,7 @@ impl Market {
         }
         if !mode.is_read_only() {
             private_files::create_dir_all(&path).map_err(unusable)?;
+            open_options::check_not_foreign(&path)?;
             let is_private = private_files::repair_tree(&path).map_err(unusable)?;
             if !is_private && mode == OpenMode::Serve {
                 tracing::warn!(

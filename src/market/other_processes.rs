@@ -15,7 +15,10 @@ use std::{
 use tokio::sync::watch;
 
 use super::Market;
-use crate::error::{ErrorChain, Result};
+use crate::{
+    error::{ErrorChain, Result},
+    private_files,
+};
 
 /// The server's socket in the data directory. What is sent to it has no meaning of its own.
 pub const SOCKET_FILE: &str = "changes.sock";
@@ -130,10 +133,7 @@ impl ListeningSocket {
     /// Binds the socket. Only the process that has the lock of the directory may call this.
     fn bind(data_dir: &Path) -> io::Result<ListeningSocket> {
         let path = data_dir.join(SOCKET_FILE);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        private_files::remove_if_exists(&path)?;
         let socket = UnixDatagram::bind(ShortPath::open(data_dir)?.join(SOCKET_FILE))?;
         fs::set_permissions(&path, Permissions::from_mode(0o600))?;
         socket.set_nonblocking(true)?;

@@ -112,21 +112,14 @@ fn cannot_write(copy: &Path, cause: &io::Error) -> Error {
 
 /// Removes the files of an incomplete copy.
 fn remove_incomplete(copy: &Path) -> io::Result<()> {
-    ["new", "new-wal", "new-shm"]
-        .iter()
-        .try_for_each(|ending| remove_if_exists(&copy.with_extension(format!("sqlite.{ending}"))))
+    ["new", "new-wal", "new-shm"].iter().try_for_each(|ending| {
+        private_files::remove_if_exists(&copy.with_extension(format!("sqlite.{ending}")))
+    })
 }
 
 /// Returns the path of a copy until it is complete.
 fn incomplete(copy: &Path) -> PathBuf {
     copy.with_extension("sqlite.new")
-}
-
-fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::{
         listings::CatalogStatus,
         money::Cents,
         problems::Problems,
+        quality_runs::RunStatus,
         taxonomy::{Label, Retirement},
     },
     error::{Error, Problem, Result},
@@ -76,6 +77,16 @@ pub struct AssetDetails {
     pub is_sold_exclusively: bool,
     /// The newest notifications about the asset, and about its runs and its estimation.
     pub notifications: Vec<Notification>,
+}
+
+impl AssetDetails {
+    /// Whether the latest run has read other data than the asset has now.
+    pub fn is_run_of_other_data(&self) -> bool {
+        let Some(CheckedRun { run, .. }) = &self.latest_run else { return false };
+        let has_read = self.asset.data.as_ref().is_some_and(|data| data.attached_at <= run.started_at);
+        let can_have_data = matches!(self.asset.kind, Kind::Codebase | Kind::RawData);
+        run.status == RunStatus::Completed && can_have_data && !has_read
+    }
 }
 
 /// Maximum number of notifications that are returned.

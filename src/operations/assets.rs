@@ -203,7 +203,7 @@ pub fn archive_digest(reader: &Reader, _: &Vendor, asset: &Asset) -> Result<Opti
     store::uploads::find_digest_of_asset(reader.rows, asset.row_id)
 }
 
-/// Returns the latest quality run of each of these assets of the team that has one.
+/// Returns the latest quality run of each of these assets of the team that has one, without completed runs of other data.
 pub fn latest_runs(
     reader: &Reader,
     _: &Vendor,

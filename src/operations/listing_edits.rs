@@ -1,13 +1,13 @@
 //! The form in which a vendor edits a listing: the fields, the assets that its sample can have, and updates that detect
 //! concurrent changes.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::{access::Vendor, listing_drafts, listing_fields, listing_lifecycle, listings, selections};
 use crate::{
     domain::{
-        bundles,
         inventory::Asset,
         listings::{Actor, LifecycleStage},
         money::Cents,
@@ -79,7 +79,7 @@ pub fn revision(fields: &ListingFields) -> String {
     let prices = (price.map(|price| price.0), sample_price.map(|price| price.0), sample, accepts_bids);
     let rest = (delivery, available_from.map(|at| at.0), is_exclusive);
     let values = serde_json::to_vec(&(texts, prices, rest)).unwrap_or_default();
-    bundles::hexadecimal(&Sha256::digest(&values)[..12])
+    HEXLOWER.encode(&Sha256::digest(&values)[..12])
 }
 
 /// Returns the problems with the fields of a listing in this stage, apart from those with what they refer to.

@@ -9,7 +9,6 @@ use crate::{
         events::{EventData, NotificationData},
         listings::Actor,
         notifications::NotificationType,
-        row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},
@@ -20,48 +19,10 @@ use crate::{
     },
 };
 
+pub use store::notifications::Notice;
+
 /// Maximum number of notifications that a team marks as read in one transaction.
 pub const MAX_READ_AT_ONCE: u32 = 1_000;
-
-/// A notification to send.
-#[derive(Clone, Copy, Debug)]
-pub struct Notice<'a> {
-    /// Type of the event.
-    pub kind: NotificationType,
-    /// Short title.
-    pub title: &'a str,
-    /// Text of one or two sentences.
-    pub message: &'a str,
-    /// Path of a page in an application of the platform.
-    pub link: Option<&'a str>,
-    /// Path of the page of the web app that it leads to, if that differs from the link and from the page of its subject.
-    pub page: Option<&'a str>,
-    /// The related opportunity for listings.
-    pub opportunity: Option<OpportunityRowId>,
-    /// The related project opportunity.
-    pub project_opportunity: Option<OpportunityRowId>,
-    /// The related project bid.
-    pub project_bid: Option<ProjectBidRowId>,
-    /// The related task.
-    pub task: Option<TaskRowId>,
-}
-
-impl<'a> Notice<'a> {
-    /// Creates a notification that refers to nothing.
-    pub const fn new(kind: NotificationType, title: &'a str, message: &'a str) -> Notice<'a> {
-        Notice {
-            kind,
-            title,
-            message,
-            link: None,
-            page: None,
-            opportunity: None,
-            project_opportunity: None,
-            project_bid: None,
-            task: None,
-        }
-    }
-}
 
 /// Whether changes send notifications. No notifications are sent for replayed changes, for steps that were overdue at an
 /// upgrade, and for steps in the past of a fixture set.
@@ -74,23 +35,8 @@ pub fn send_notice(writer: &Writer, team: TeamRowId, notice: &Notice) -> Result<
     if !are_sent(writer) {
         return Ok(());
     }
-    let Notice { kind, title, message, link, page, opportunity, project_opportunity, project_bid, task } =
-        *notice;
-    let notification = NewNotification {
-        id: writer.new_id(Collection::Notifications),
-        team,
-        kind,
-        title,
-        message,
-        is_read: false,
-        link,
-        page,
-        opportunity,
-        project_opportunity,
-        project_bid,
-        task,
-        created_at: writer.now,
-    };
+    let id = writer.new_id(Collection::Notifications);
+    let notification = NewNotification { id, team, notice: *notice, is_read: false, created_at: writer.now };
     store::notifications::insert(writer.rows, &notification)
 }
 

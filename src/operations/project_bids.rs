@@ -28,7 +28,6 @@ use crate::{
     store::{
         self,
         opportunities::{BidProgress, NewBid},
-        tasksets::TasksetSummary,
     },
 };
 
@@ -137,16 +136,6 @@ pub fn find_in_effect(reader: &Reader, vendor: &Vendor, opportunity: &Opportunit
 /// Returns why the vendor cannot bid on an opportunity that it can see; `None` if it can.
 pub fn why_not_open(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Option<&'static str> {
     reason_against_bids(opportunity, vendor, reader.now)
-}
-
-/// Returns the vendor's newest tasksets whose names contain a text, which it can deliver.
-pub fn list_deliverable(
-    reader: &Reader,
-    vendor: &Vendor,
-    text: &str,
-    limit: usize,
-) -> Result<Vec<TasksetSummary>> {
-    store::tasksets::list_own(reader.rows, vendor.team_row_id(), text, limit)
 }
 
 /// Returns a bid on one of the buyer's project opportunities, the opportunity, and the name of the vendor.

@@ -14,7 +14,7 @@ use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{Input, Task},
-        quality_checks::{Finding, Outcome, Subject as DataSubject, duplicates},
+        quality_checks::{Finding, Outcome, Share, Subject as DataSubject, duplicates},
     },
     domain::{
         assets::Kind,
@@ -39,7 +39,7 @@ use crate::{
 const RUN_FAILED: &str =
     "The checks failed because of an internal error, not because of your data. Start another run.";
 
-/// Maximum number of tasks of an asset that are checked.
+/// Maximum number of tasks of an asset whose results are stored.
 const MAX_TASKS: usize = 10_000;
 
 /// Result of one check of an asset or a listing.
@@ -186,7 +186,7 @@ fn shares_in_other_assets(
     market: &Market,
     asset: &Asset,
     fingerprint: &duplicates::Fingerprint,
-) -> Result<Vec<(String, f64)>> {
+) -> Result<Vec<(String, Share)>> {
     let mut shares = Vec::new();
     market.read_blocking(|reader| {
         store::quality_runs::for_each_fingerprint(reader.rows, asset.team, asset.row_id, |title, bytes| {
@@ -278,7 +278,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
         message: format!("{} {predicate}", quoted(&task.name.chars().take(100).collect::<String>())),
     };
     let mut checks = Vec::new();
-    for task in tasks.iter().take(MAX_TASKS) {
+    for task in stored_tasks(tasks) {
         let (has, lacks) = ("has a prompt.", "has no prompt. Write a prompt.");
         let label = "Every task has a prompt and a way to grade it";
         checks.push(task_check(
@@ -313,6 +313,17 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     };
     checks.push(environment_check(asset, unbuilt.is_empty() && !tasks.is_empty(), &message));
     checks
+}
+
+/// Returns the tasks whose results are stored. If there are too many, those that lack something come first, so that the verdict is
+/// that of all tasks.
+fn stored_tasks(tasks: &[TaskFacts]) -> Vec<&TaskFacts> {
+    let mut stored: Vec<&TaskFacts> = tasks.iter().collect();
+    if stored.len() > MAX_TASKS {
+        stored.sort_by_key(|task| task.has_prompt && task.is_graded);
+        stored.truncate(MAX_TASKS);
+    }
+    stored
 }
 
 fn environment_check(asset: AssetRowId, is_built: bool, message: &str) -> CheckResult {
@@ -361,4 +372,27 @@ fn insert_check(writer: &Writer, run: &UnfinishedRun, check: &CheckResult) -> Re
     };
     store::quality_checks::insert(writer.rows, run.run.row_id, &new)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn incomplete_task_fails_its_checks_however_many_there_are() {
+        let complete = TaskFacts {
+            name: "Sort".to_owned(),
+            has_prompt: true,
+            build: Some(BuildStatus::Succeeded),
+            is_graded: true,
+        };
+        let mut tasks = vec![complete; MAX_TASKS + 1];
+        tasks[MAX_TASKS].has_prompt = false;
+        for tasks in [&tasks[MAX_TASKS - 1..], &tasks] {
+            let checks = check_tasks(AssetRowId(1), tasks);
+            assert_eq!(checks.len(), 2 * tasks.len().min(MAX_TASKS) + 1);
+            let failed = checks.iter().filter(|check| check.status == CheckStatus::Failed);
+            assert_eq!(failed.map(|check| check.key).collect::<Vec<_>>(), ["prompts_complete"]);
+        }
+    }
 }

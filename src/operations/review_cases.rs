@@ -84,7 +84,7 @@ impl RequiredChecks {
     fn find(rows: &store::Reader, run: Option<&CheckedRun>) -> Result<RequiredChecks> {
         if let Some(checked) = run
             && checked.run.status == RunStatus::Completed
-            && store::quality_runs::is_outdated(rows, checked.run.row_id)?
+            && store::changed_data::is_outdated(rows, checked.run.row_id)?
         {
             return Ok(RequiredChecks::OtherData);
         }

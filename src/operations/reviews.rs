@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -39,13 +40,13 @@ pub(super) fn open(writer: &Writer, listing: ListingRowId) -> Result<()> {
         store::reviews::forget_if_withdrawn(writer.rows, listing, last - 1)?;
     }
     let mut digest = Sha256::new_with_prefix(&snapshot);
-    let of_fields = hexadecimal(digest.clone());
+    let of_fields = HEXLOWER.encode(&digest.clone().finalize());
     let review = store::reviews::insert(writer.rows, listing, (last + 1, &snapshot, &of_fields), writer.now)?;
     let assets = store::reviews::insert_assets(writer.rows, review, listing)?;
     store::reviews::for_each_asset(writer.rows, review, |id, title, content| {
         add_asset(&mut digest, id, title, content);
     })?;
-    store::reviews::set_digest(writer.rows, review, assets, &hexadecimal(digest))
+    store::reviews::set_digest(writer.rows, review, assets, &HEXLOWER.encode(&digest.finalize()))
 }
 
 /// Returns the digest of the current content of a listing. It equals the digest of its round if nothing has changed since it
@@ -56,20 +57,11 @@ pub(super) fn present_digest(rows: &store::Reader, listing: ListingRowId) -> Res
     store::reviews::for_each_present_asset(rows, listing, |id, title, content| {
         add_asset(&mut digest, id, title, content);
     })?;
-    Ok(hexadecimal(digest))
+    Ok(HEXLOWER.encode(&digest.finalize()))
 }
 
 fn add_asset(digest: &mut Sha256, id: Uuid, title: &str, content: Option<&str>) {
     digest.update(format!("\n{id} {title:?} {content:?}"));
-}
-
-fn hexadecimal(digest: Sha256) -> String {
-    use std::fmt::Write as _;
-    digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Ends the open round of a listing with the operation that was carried out. Other operations end none.

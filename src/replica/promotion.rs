@@ -1,7 +1,7 @@
 //! Promotion: a new primary begins a generation, and restores the replicated data of the last one.
 
 use std::{
-    fs, io,
+    fs,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -94,10 +94,7 @@ fn restore(program: &Program, url: &str, directory: &Path) -> Result<()> {
     let file = directory.join(DATABASE_FILE);
     // A log of an earlier attempt would be applied to the restored file.
     for name in [DATABASE_FILE.to_owned(), format!("{DATABASE_FILE}-wal"), format!("{DATABASE_FILE}-shm")] {
-        match fs::remove_file(directory.join(name)) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause)),
-            _ => {}
-        }
+        private_files::remove_if_exists(&directory.join(name)).map_err(Error::internal)?;
     }
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use super::{Reader, inventory::Query, quality_runs, record_filters::FilterColumns};
+use super::{Reader, changed_data, inventory::Query, record_filters::FilterColumns};
 use crate::{
     domain::{
         aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, Unit},
@@ -251,7 +251,7 @@ pub static ASSET_PROPERTIES: &[Property] = &[
     property("sku", "i.kind"),
     property("stage", "CASE i.stage WHEN 0 THEN 'incomplete' WHEN 1 THEN 'proposed' ELSE 'complete' END"),
     property("channel", "coalesce(i.channel, 'not_linked')"),
-    property("qc", quality_runs::OUTCOME_OF_ASSET),
+    property("qc", changed_data::OUTCOME_OF_ASSET),
     property("exclusivity", "i.exclusivity"),
     property("private_data", "CASE i.private_data WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
     property("task_type", "i.task_type"),

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer,
+    bundle_tasks::TASKSETS_OF_ASSET,
     row::{self, FromRow},
 };
 use crate::{
@@ -66,7 +67,7 @@ fn read_terms(row: &rusqlite::Row) -> rusqlite::Result<Terms> {
 }
 
 /// Returns the present terms of a listing for a buyer, and a text that changes with the assets of the listing and with their
-/// data.
+/// data, such as the tasks of their tasksets and the versions of these.
 pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> Result<(Terms, String)> {
     let sql = format!(
         "SELECT {COLUMNS},
@@ -74,7 +75,11 @@ pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> R
              (SELECT coalesce(max(h.id), 0) FROM listing_history h
               WHERE h.listing = l.id AND h.event IN ('asset_attached', 'asset_detached'))
              || (SELECT printf(' %d %d', count(*), max(d.attached_at)) FROM listing_assets s
-                 JOIN data_objects d ON d.asset = s.asset WHERE s.listing = l.id) AS asset_changes
+                 JOIN data_objects d ON d.asset = s.asset WHERE s.listing = l.id)
+             || (SELECT iif(count(*) = 0, '', printf(' %d %d %d', count(*), max(t.id), max(v.id)))
+                 FROM listing_assets s JOIN assets a ON a.id = s.asset
+                 JOIN tasks t ON t.taskset IN ({TASKSETS_OF_ASSET}) AND t.deleted_at IS NULL
+                 LEFT JOIN task_versions v ON v.task = t.id WHERE s.listing = l.id) AS asset_changes
          FROM listings l JOIN teams v ON v.id = l.team JOIN teams b ON b.id = ?2 WHERE l.id = ?1"
     );
     reader.query_one(&sql, (listing, buyer), |row| Ok((read_terms(row)?, row.get("asset_changes")?)))

@@ -85,7 +85,7 @@ pub fn find_source(reader: &Reader, asset: AssetRowId) -> Result<TaskSource> {
 }
 
 /// Tasksets of an asset `a`: its own, or those of a bundle.
-const TASKSETS_OF_ASSET: &str = "SELECT a.taskset AS taskset WHERE a.taskset IS NOT NULL
+pub(super) const TASKSETS_OF_ASSET: &str = "SELECT a.taskset AS taskset WHERE a.taskset IS NOT NULL
      UNION ALL SELECT b.taskset FROM bundle_tasksets b WHERE b.asset = a.id";
 
 /// Returns the number of tasks of each of these assets that belongs to the team. An asset that is a task counts as one.

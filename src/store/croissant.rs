@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     Reader,
     bundle_entries::CONTENT,
-    quality_runs::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
+    changed_data::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
     row,
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Reader,
-    quality_runs::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
+    changed_data::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
     row::{self, FromRow},
 };
 use crate::{

@@ -21,6 +21,7 @@ pub mod bundle_entries;
 pub mod bundle_tasks;
 pub mod bundles;
 pub mod catalog_entries;
+pub mod changed_data;
 pub mod clock_offset;
 pub mod collected_events;
 mod columns;

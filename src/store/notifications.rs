@@ -17,33 +17,57 @@ use crate::{
     error::Result,
 };
 
-/// The fields of a notification to insert. It refers to other records by their row IDs.
-#[derive(Debug)]
-pub struct NewNotification<'a> {
-    /// ID of the notification.
-    pub id: Uuid,
-    /// Row ID of the team that receives it.
-    pub team: TeamRowId,
+/// What a notification says, and what it refers to.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'a> {
     /// Type of the event.
     pub kind: NotificationType,
     /// Short title.
     pub title: &'a str,
     /// Text of one or two sentences.
     pub message: &'a str,
-    /// Whether a member of the team has read it.
-    pub is_read: bool,
     /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
     /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
     pub page: Option<&'a str>,
-    /// Row ID of the related opportunity for listings.
+    /// The related opportunity for listings.
     pub opportunity: Option<OpportunityRowId>,
-    /// Row ID of the related project opportunity.
+    /// The related project opportunity.
     pub project_opportunity: Option<OpportunityRowId>,
-    /// Row ID of the related project bid.
+    /// The related project bid.
     pub project_bid: Option<ProjectBidRowId>,
-    /// Row ID of the related task.
+    /// The related task.
     pub task: Option<TaskRowId>,
+}
+
+impl<'a> Notice<'a> {
+    /// Creates a notification that refers to nothing.
+    pub const fn new(kind: NotificationType, title: &'a str, message: &'a str) -> Notice<'a> {
+        Notice {
+            kind,
+            title,
+            message,
+            link: None,
+            page: None,
+            opportunity: None,
+            project_opportunity: None,
+            project_bid: None,
+            task: None,
+        }
+    }
+}
+
+/// A notification to insert.
+#[derive(Debug)]
+pub struct NewNotification<'a> {
+    /// ID of the notification.
+    pub id: Uuid,
+    /// Row ID of the team that receives it.
+    pub team: TeamRowId,
+    /// What it says.
+    pub notice: Notice<'a>,
+    /// Whether a member of the team has read it.
+    pub is_read: bool,
     /// Time of creation.
     pub created_at: Timestamp,
 }
@@ -54,22 +78,23 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
         "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
              project_opportunity, project_bid, task, created_at, page)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    let notice = notification.notice;
     writer.execute(
         SQL,
         (
             notification.id,
             notification.team,
-            notification.kind,
-            notification.title,
-            notification.message,
+            notice.kind,
+            notice.title,
+            notice.message,
             notification.is_read,
-            notification.link,
-            notification.opportunity,
-            notification.project_opportunity,
-            notification.project_bid,
-            notification.task,
+            notice.link,
+            notice.opportunity,
+            notice.project_opportunity,
+            notice.project_bid,
+            notice.task,
             notification.created_at,
-            notification.page,
+            notice.page,
         ),
     )?;
     Ok(())

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer,
+    changed_data::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
     row::{self, FromRow},
 };
 use crate::{
@@ -235,14 +236,6 @@ pub fn find_of_asset(reader: &Reader, asset: AssetRowId, id: Uuid) -> Result<Opt
     reader.query_first(&sql, (asset, id), RunRow::from_row)
 }
 
-/// The outcome of the latest run of an asset of the inventory `i`, as SQL.
-pub const OUTCOME_OF_ASSET: &str = "coalesce((SELECT CASE r.status
-         WHEN 'completed' THEN iif(EXISTS (
-             SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed'),
-             'failed', 'passed')
-         WHEN 'queued' THEN 'in_progress' WHEN 'running' THEN 'in_progress' ELSE r.status END
-     FROM quality_runs r WHERE r.asset = i.asset ORDER BY r.run_number DESC LIMIT 1), 'none')";
-
 /// The latest quality run of an asset or a listing, in brief.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
@@ -272,29 +265,7 @@ impl RunSummary {
     }
 }
 
-/// A table of assets by run whose data differs from the data that the run has read. The runs of listings are in the table `run
-/// (id, assets)`. Assets that a run does not name count as unchanged.
-pub(super) const CHANGED_ASSETS: &str = "changed (run, asset) AS MATERIALIZED (
-         SELECT run.id, j.value ->> 'asset' FROM run JOIN json_each(run.assets) j
-         LEFT JOIN data_objects d ON d.asset = j.value ->> 'asset'
-         WHERE d.attached_at IS NOT j.value ->> 'attached_at')";
-
-/// Whether the check `c` is of data that is there still, by [`CHANGED_ASSETS`]. One of the whole listing is of the data of all
-/// assets.
-pub(super) const IS_OF_PRESENT_DATA: &str = "iif(c.asset IS NULL, c.run NOT IN (SELECT run FROM changed),
-         (c.run, c.asset) NOT IN (SELECT run, asset FROM changed))";
-
-/// Whether an asset has other data than a run of a listing has read.
-pub fn is_outdated(reader: &Reader, run: QualityRunRowId) -> Result<bool> {
-    let sql = format!(
-        "WITH run (id, assets) AS MATERIALIZED (SELECT id, assets FROM quality_runs WHERE id = ?1),
-             {CHANGED_ASSETS}
-         SELECT EXISTS (SELECT 1 FROM changed)"
-    );
-    reader.query_one(&sql, [run], |row| row.get(0))
-}
-
-/// Returns the latest run of each of these assets that has one.
+/// Returns the latest run of each of these assets that has one. Completed runs of other data than the asset has now are left out.
 pub fn summaries_of_assets(
     reader: &Reader,
     assets: &[AssetRowId],
@@ -302,8 +273,8 @@ pub fn summaries_of_assets(
     read_summaries(reader, "asset", "", assets)
 }
 
-/// Returns the latest completed run of each of these listings, with its checks of data that has not changed since. Runs without
-/// such checks are left out.
+/// Returns the latest completed run of each of these listings, with its checks of assets and data that have not changed since.
+/// Runs without such checks are left out.
 pub fn summaries_of_listings(
     reader: &Reader,
     listings: &[ListingRowId],
@@ -407,7 +378,7 @@ pub fn list_unfinished_with_asset(reader: &Reader, asset: AssetRowId) -> Result<
     reader.query_all(&sql, [asset], read_unfinished_run)
 }
 
-/// The properties of a task that quality checks use, from its latest version.
+/// The properties of a task that quality checks use, from the version that is checked.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct TaskFacts {
     /// Name of the task.
@@ -421,24 +392,25 @@ pub struct TaskFacts {
     pub is_graded: bool,
 }
 
-/// Returns the tasks of an asset that are not deleted: those of a taskset, of all tasksets of a bundle, or
-/// the one task.
+/// Returns the tasks of an asset: those of a taskset, or of all tasksets of a bundle, in their latest versions and without
+/// deleted ones, or the one task in the version that the asset stands for.
 pub fn list_tasks(reader: &Reader, asset: AssetRowId) -> Result<Vec<TaskFacts>> {
     // A union of three queries, each with its own index: one condition over all three would scan every task.
-    const SQL: &str = "WITH wanted (task) AS (
+    const SQL: &str = "WITH of_tasksets (task) AS (
              SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
              UNION
              SELECT k.id FROM bundle_tasksets b JOIN tasks k ON k.taskset = b.taskset
-             WHERE b.asset = ?1 AND k.deleted_at IS NULL
-             UNION
-             SELECT v.task FROM assets a JOIN task_versions v ON v.id = a.task_version WHERE a.id = ?1)
+             WHERE b.asset = ?1 AND k.deleted_at IS NULL),
+         wanted (task, version) AS (
+             SELECT task, (SELECT v.id FROM task_versions v WHERE v.task = of_tasksets.task ORDER BY v.version DESC LIMIT 1)
+             FROM of_tasksets
+             UNION ALL
+             SELECT v.task, v.id FROM assets a JOIN task_versions v ON v.id = a.task_version WHERE a.id = ?1)
          SELECT k.name, v.brief NOT IN ('{}', 'null') AS has_prompt,
              (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1) AS build,
              EXISTS (SELECT 1 FROM task_traces r WHERE r.task_version = v.id AND r.reward IS NOT NULL) AS is_graded
-         FROM wanted JOIN tasks k ON k.id = wanted.task
-         LEFT JOIN task_versions v ON v.task = k.id
-             AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
-         WHERE k.deleted_at IS NULL ORDER BY k.created_at, k.id";
+         FROM wanted JOIN tasks k ON k.id = wanted.task LEFT JOIN task_versions v ON v.id = wanted.version
+         ORDER BY k.created_at, k.id";
     reader.query_all(SQL, [asset], TaskFacts::from_row)
 }
 

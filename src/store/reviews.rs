@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer,
+    bundle_tasks::TASKSETS_OF_ASSET,
     listings::ListingFields,
     row::{self, FromRow},
 };
@@ -123,7 +124,7 @@ pub fn last_number(reader: &Reader, listing: ListingRowId) -> Result<u32> {
     reader.query_one(SQL, [listing], |row| row.get(0))
 }
 
-/// Identifies the data of an asset `a` with the data object `d`; null without its own data. The data of tasks never changes.
+/// Identifies the data of an asset `a` with the data object `d`; null without its own data. The data of task assets never changes.
 const CONTENT: &str = "CASE
          WHEN d.upload IS NOT NULL THEN (SELECT u.sha256 FROM uploads u WHERE u.id = d.upload)
          WHEN d.commit_sha IS NOT NULL THEN d.commit_sha
@@ -137,6 +138,17 @@ const CONTENT: &str = "CASE
              FROM bundle_tasksets b JOIN tasksets s ON s.id = b.taskset WHERE b.asset = a.id)
          WHEN a.kind = 'environment' THEN 'build: ' || (a.environment ->> '$.build_version')
      END";
+
+/// How many versions the tasks of an asset `a` have got since a round `w` was submitted. It follows [`CONTENT`], and is empty if
+/// there are none.
+fn new_versions() -> String {
+    format!(
+        "coalesce((
+             SELECT ', new versions of tasks: ' || nullif(count(*), 0)
+             FROM tasks t JOIN task_versions v ON v.task = t.id
+             WHERE t.taskset IN ({TASKSETS_OF_ASSET}) AND t.deleted_at IS NULL AND v.created_at > w.submitted_at), '')"
+    )
+}
 
 /// Adds the present assets of a listing to a round. Returns their number.
 pub fn insert_assets(writer: &Writer, review: ReviewRowId, listing: ListingRowId) -> Result<u64> {
@@ -160,15 +172,18 @@ pub fn for_each_asset(
     visit_assets(reader, SQL, review.0, visit)
 }
 
-/// Visits the assets that a listing has now, in the order of [`for_each_asset`].
+/// Visits the assets that a listing has now, in the order of [`for_each_asset`]: with new versions since its latest round.
 pub fn for_each_present_asset(
     reader: &Reader,
     listing: ListingRowId,
     visit: impl FnMut(Uuid, &str, Option<&str>),
 ) -> Result<()> {
+    let new_versions = new_versions();
     let sql = format!(
-        "SELECT a.uuid, a.title, {CONTENT}
+        "SELECT a.uuid, a.title, {CONTENT} || {new_versions}
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
+         LEFT JOIN reviews w ON w.listing = la.listing
+             AND w.number = (SELECT max(number) FROM reviews WHERE listing = ?1)
          WHERE la.listing = ?1 ORDER BY a.id"
     );
     visit_assets(reader, &sql, listing.0, visit)
@@ -326,11 +341,13 @@ pub fn list_changed(
     review: ReviewRowId,
     limit: u32,
 ) -> Result<AssetChanges> {
+    let new_versions = new_versions();
     let sql = format!(
         "SELECT count(*) OVER () AS total, uuid, kind, title_before, title_now, content_before, content_now FROM (
              SELECT r.asset, a.uuid, a.kind, r.title AS title_before, a.title AS title_now,
-                 r.content AS content_before, {CONTENT} AS content_now
-             FROM review_assets r JOIN assets a ON a.id = r.asset LEFT JOIN data_objects d ON d.asset = a.id
+                 r.content AS content_before, {CONTENT} || {new_versions} AS content_now
+             FROM review_assets r JOIN reviews w ON w.id = r.review JOIN assets a ON a.id = r.asset
+             LEFT JOIN data_objects d ON d.asset = a.id
              WHERE r.review = ?2
                  AND EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = r.asset AND la.listing = ?1))
          WHERE title_before <> title_now OR content_before IS NOT content_now ORDER BY asset LIMIT ?3"

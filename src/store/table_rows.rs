@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use data_encoding::HEXLOWER;
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
@@ -54,13 +55,7 @@ fn write_value(text: &mut String, value: ValueRef) -> Result<()> {
         ValueRef::Text(bytes) => write_json(text, std::str::from_utf8(bytes).map_err(Error::internal)?)?,
         ValueRef::Blob(bytes) => match <[u8; 16]>::try_from(bytes) {
             Ok(id) => write!(text, "\"{}\"", Uuid::from_bytes(id)).map_err(Error::internal)?,
-            Err(_) => {
-                text.push('"');
-                for byte in bytes {
-                    write!(text, "{byte:02x}").map_err(Error::internal)?;
-                }
-                text.push('"');
-            }
+            Err(_) => write!(text, "\"{}\"", HEXLOWER.encode(bytes)).map_err(Error::internal)?,
         },
     }
     Ok(())

@@ -51,7 +51,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let signals = Signals { connected, ..Signals::default() };
-    let app = app.data(ServerStop::new(signals.stopping.subscribe()));
+    let app = app.data(ServerStop::new(signals.stopping.subscribe())).around(request_id::complete);
     let listener = listener.into().behind(settings.trusted_proxies.clone());
     connections::serve(app, listener, &settings.connections(), REFUSALS, signals, stop).await
 }

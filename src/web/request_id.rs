@@ -14,7 +14,7 @@ use std::{
 use poem::{
     Endpoint, Request, Response,
     endpoint::make_sync,
-    http::{HeaderMap, HeaderName, HeaderValue, Method},
+    http::{HeaderName, HeaderValue, Method},
 };
 use tracing::Instrument;
 use uuid::Uuid;
@@ -121,11 +121,10 @@ pub struct RequestId(HeaderValue);
 
 impl RequestId {
     /// Returns the client's ID if it is safe to log, or else a new one.
-    fn accept_or_generate(headers: &HeaderMap, clock: &Clock) -> RequestId {
+    fn accept_or_generate(sent: Option<&HeaderValue>, clock: &Clock) -> RequestId {
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
-        let client_id = headers
-            .get(HEADER)
-            .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
+        let client_id =
+            sent.filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
         client_id.cloned().map_or_else(|| RequestId::generate(clock), RequestId)
     }
 
@@ -163,7 +162,7 @@ pub async fn layer<E: Endpoint>(
 ) -> poem::Result<Response> {
     let started = Instant::now();
     let _running = counts.as_ref().map(|counts| counts.begin());
-    let id = RequestId::accept_or_generate(request.headers(), &clock);
+    let id = RequestId::accept_or_generate(request.headers().get(HEADER), &clock);
     let method = request.method().clone();
     let client = proxies.client(&request).address;
     let world = request.data::<WorldName>().cloned();
@@ -216,6 +215,18 @@ pub async fn layer<E: Endpoint>(
     Ok(response)
 }
 
+/// Middleware that assigns an ID to responses that have none, such as those of health checks. They have no log line.
+pub async fn complete<E: Endpoint<Output = Response>>(
+    inner: Arc<E>,
+    request: Request,
+) -> poem::Result<Response> {
+    let sent = request.headers().get(HEADER).cloned();
+    let mut response = inner.call(request).await?;
+    let assign = || RequestId::accept_or_generate(sent.as_ref(), &Clock::System).0;
+    response.headers_mut().entry(HEADER).or_insert_with(assign);
+    Ok(response)
+}
+
 /// Responds with an error to a request that no server handles, with a request ID and a log line as for all others.
 pub async fn refuse(request: Request, error: Error) -> Response {
     let refusal = make_sync(move |request: Request| {
@@ -257,6 +268,17 @@ mod tests {
         ] {
             assert_eq!(ids_in_path(route, &path), expected, "{route} {path}");
         }
+    }
+
+    #[tokio::test]
+    async fn response_without_an_id_gets_one() {
+        let client = TestClient::new(make_sync(|_| Response::default()).around(complete));
+        client.get("/").header(HEADER, "trace-1").send().await.assert_header(HEADER, "trace-1");
+        let generated = client.get("/").header(HEADER, "a b").send().await;
+        assert!(Uuid::try_parse(generated.0.headers()[HEADER].to_str().unwrap()).is_ok());
+        let identified = make_sync(|_| Response::builder().header(HEADER, "first").finish());
+        let client = TestClient::new(identified.around(complete));
+        client.get("/").header(HEADER, "second").send().await.assert_header(HEADER, "first");
     }
 
     #[tokio::test]

@@ -28,8 +28,9 @@ mod verify;
 mod verify_bundle;
 
 use std::{
+    fs::Permissions,
     io::{BufRead, BufReader},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
@@ -251,6 +252,35 @@ fn second_server_on_a_data_directory_fails() {
         run_failing(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("already contains another market"), "{stderr}");
+}
+
+/// What is in a data directory becomes private, so no market begins beside the directories of other programs.
+#[test]
+fn directory_of_something_else_is_left_alone() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let paths = ["other", "other/bin", "other/bin/run"].map(|path| directory.join(path));
+    std::fs::create_dir_all(&paths[1]).unwrap();
+    std::fs::write(&paths[2], "").unwrap();
+    for path in &paths {
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    for arguments in [
+        &["team", "create", "Acme Data", "--data", "other"][..],
+        &["serve", "--listen", "127.0.0.1:0", "--data", "other"],
+        &["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "other"],
+    ] {
+        let (code, stderr) = run_failing(arguments, directory);
+        assert!(code == 1 && stderr.contains("other has directories of something else"), "{stderr}");
+    }
+    for path in &paths {
+        assert_eq!(std::fs::metadata(path).unwrap().mode() & 0o777, 0o755, "{}", path.display());
+    }
+    assert_eq!(std::fs::read_dir(&paths[0]).unwrap().count(), 1, "nothing is created");
+    // The settings may be there.
+    std::fs::create_dir(directory.join("own")).unwrap();
+    std::fs::write(directory.join("own/my.toml"), "").unwrap();
+    stdout_of(&run(&["team", "create", "Acme Data", "--data", "own"], directory));
 }
 
 #[test]

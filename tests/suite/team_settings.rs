@@ -35,13 +35,9 @@ fn market() -> TestMarket {
     small_market_with(&[published("plain", 30, &json!({}))], &json!({}))
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Performs an operation of a team.
 fn act<T>(market: &TestMarket, key: &str, work: impl FnOnce(&mut Writer, &Member) -> Result<T>) -> Result<T> {
-    write(market, |writer| {
+    market.write(|writer| {
         let member = member(writer.rows, key);
         work(writer, &member)
     })
@@ -53,14 +49,10 @@ fn sell<T>(
     key: &str,
     work: impl FnOnce(&mut Writer, &Vendor) -> Result<T>,
 ) -> Result<T> {
-    write(market, |writer| {
+    market.write(|writer| {
         let vendor = vendor(writer.rows, key);
         work(writer, &vendor)
     })
-}
-
-fn read<T>(market: &TestMarket, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-    market.market().read_blocking(work)
 }
 
 fn member(rows: &store::Reader, key: &str) -> Member {
@@ -72,7 +64,7 @@ fn code<T>(result: Result<T>) -> Option<&'static str> {
 }
 
 fn needs_acceptance(market: &TestMarket) -> bool {
-    read(market, |reader| nda::needs_acceptance(reader, &team(reader.rows, "seller"))).unwrap()
+    market.read(|reader| nda::needs_acceptance(reader, &team(reader.rows, "seller"))).unwrap()
 }
 
 #[tokio::test]
@@ -81,29 +73,31 @@ async fn a_changed_nda_is_accepted_again() {
     let authenticated =
         AuthenticatedTeam::authenticate(market.market(), Requester::process(), "mkt_seller").await.unwrap();
     assert!(!needs_acceptance(&market), "which text the team accepted is not known");
-    let earlier = write(&market, |writer| {
-        let (seller, accepted_at) = (team(writer.rows, "seller"), writer.now);
-        let other = NdaAcceptance { digest: [7; 32], accepted_by: None, accepted_at };
-        store::nda_acceptances::insert(writer.rows, seller.row_id, &other)?;
-        Ok(seller.nda_accepted_at)
-    })
-    .unwrap();
+    let earlier = market
+        .write(|writer| {
+            let (seller, accepted_at) = (team(writer.rows, "seller"), writer.now);
+            let other = NdaAcceptance { digest: [7; 32], accepted_by: None, accepted_at };
+            store::nda_acceptances::insert(writer.rows, seller.row_id, &other)?;
+            Ok(seller.nda_accepted_at)
+        })
+        .unwrap();
     assert!(needs_acceptance(&market));
     let digest = nda::current_text(market.market().settings()).hex_digest();
-    let accept = |digest: &str| write(&market, |writer| nda::accept(writer, &authenticated, digest));
+    let accept = |digest: &str| market.write(|writer| nda::accept(writer, &authenticated, digest));
     assert_eq!(code(accept(&"0".repeat(64))), Some("conflict"));
     assert!(needs_acceptance(&market));
     accept(&digest).unwrap();
     accept(&digest).unwrap();
     assert!(!needs_acceptance(&market));
-    read(&market, |reader| {
-        let seller = team(reader.rows, "seller");
-        assert_eq!(seller.nda_accepted_at, earlier, "the time of the first acceptance stays");
-        let last = nda::last_acceptance(reader, &seller)?.unwrap();
-        assert_eq!((last.accepted_by, last.accepted_by.is_some()), (authenticated.key_id(), true));
-        Ok(())
-    })
-    .unwrap();
+    market
+        .read(|reader| {
+            let seller = team(reader.rows, "seller");
+            assert_eq!(seller.nda_accepted_at, earlier, "the time of the first acceptance stays");
+            let last = nda::last_acceptance(reader, &seller)?.unwrap();
+            assert_eq!((last.accepted_by, last.accepted_by.is_some()), (authenticated.key_id(), true));
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]
@@ -121,16 +115,17 @@ fn a_team_manages_its_own_webhooks() {
         act(&market, "seller", |writer, seller| team_webhooks::rotate(writer, seller, id)).unwrap();
     assert!(secret != rotated);
     act(&market, "seller", |writer, seller| team_webhooks::test(writer, seller, id)).unwrap();
-    let delivery = read(&market, |reader| {
-        let seller = member(reader.rows, "seller");
-        assert_eq!(team_webhooks::list(reader, &seller)?.len(), 1);
-        assert!(team_webhooks::list(reader, &member(reader.rows, "buyer"))?.is_empty());
-        let deliveries = team_webhooks::list_deliveries(reader, &seller, id, None, 10)?;
-        let types: Vec<EventType> = deliveries.iter().map(|delivery| delivery.event_type).collect();
-        assert_eq!(types, [EventType::WebhookTested]);
-        Ok(deliveries[0].id)
-    })
-    .unwrap();
+    let delivery = market
+        .read(|reader| {
+            let seller = member(reader.rows, "seller");
+            assert_eq!(team_webhooks::list(reader, &seller)?.len(), 1);
+            assert!(team_webhooks::list(reader, &member(reader.rows, "buyer"))?.is_empty());
+            let deliveries = team_webhooks::list_deliveries(reader, &seller, id, None, 10)?;
+            let types: Vec<EventType> = deliveries.iter().map(|delivery| delivery.event_type).collect();
+            assert_eq!(types, [EventType::WebhookTested]);
+            Ok(deliveries[0].id)
+        })
+        .unwrap();
     for stranger in ["buyer", "both"] {
         let rotated = act(&market, stranger, |writer, member| team_webhooks::rotate(writer, member, id));
         assert_eq!(code(rotated), Some("not_found"));
@@ -147,7 +142,7 @@ fn a_team_manages_its_own_webhooks() {
         team_webhooks::delete(writer, seller, id)
     })
     .unwrap();
-    let gone = read(&market, |reader| team_webhooks::find(reader.rows, &member(reader.rows, "seller"), id));
+    let gone = market.read(|reader| team_webhooks::find(reader.rows, &member(reader.rows, "seller"), id));
     assert_eq!(code(gone), Some("not_found"));
 }
 
@@ -163,40 +158,42 @@ fn a_team_manages_its_own_upload_grants() {
         |team: &str| sell(&market, team, |writer, vendor| team_grants::revoke(writer, vendor, grant.id));
     assert_eq!(code(revoke("both")), Some("not_found"));
     revoke("seller").unwrap();
-    read(&market, |reader| {
-        let listed = team_grants::list(reader, &vendor(reader.rows, "seller"), 10)?;
-        let states: Vec<GrantState> = listed.iter().map(|grant| grant.state(reader.now)).collect();
-        assert_eq!(states, [GrantState::Revoked]);
-        assert!(team_grants::list(reader, &vendor(reader.rows, "both"), 10)?.is_empty());
-        Ok(())
-    })
-    .unwrap();
+    market
+        .read(|reader| {
+            let listed = team_grants::list(reader, &vendor(reader.rows, "seller"), 10)?;
+            let states: Vec<GrantState> = listed.iter().map(|grant| grant.state(reader.now)).collect();
+            assert_eq!(states, [GrantState::Revoked]);
+            assert!(team_grants::list(reader, &vendor(reader.rows, "both"), 10)?.is_empty());
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]
 fn a_team_marks_its_own_notifications_as_read() {
     let market = market();
     let unread = |team: &str| {
-        read(&market, |reader| notifications::unread_count(reader, &member(reader.rows, team))).unwrap()
+        market.read(|reader| notifications::unread_count(reader, &member(reader.rows, team))).unwrap()
     };
     let before = (unread("seller"), unread("buyer"));
     for key in ["seller", "seller", "buyer"] {
-        write(&market, |writer| {
-            let team = team(writer.rows, key).row_id;
-            notifications::send(
-                writer,
-                team,
-                NotificationType::SaleCompleted,
-                ("Sold", "A listing was sold."),
-                "/wallet",
-            )
-        })
-        .unwrap();
+        market
+            .write(|writer| {
+                let team = team(writer.rows, key).row_id;
+                notifications::send(
+                    writer,
+                    team,
+                    NotificationType::SaleCompleted,
+                    ("Sold", "A listing was sold."),
+                    "/wallet",
+                )
+            })
+            .unwrap();
     }
     assert_eq!((unread("seller"), unread("buyer")), (before.0 + 2, before.1 + 1));
     let newest = |team: &str| {
         let list = |reader: &Reader| notifications::list_newest(reader, &member(reader.rows, team), 1);
-        read(&market, list).unwrap().0[0].id
+        market.read(list).unwrap().0[0].id
     };
     let (own, of_other) = (newest("seller"), newest("buyer"));
     let mark = |ids: Option<&[Uuid]>| {

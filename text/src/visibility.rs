@@ -10,6 +10,11 @@ pub fn has_invisible_end(text: &str) -> bool {
     text.chars().next().is_none_or(is_invisible) || end.chars().next_back().is_none_or(is_invisible)
 }
 
+/// Returns a text without the characters at both ends that cannot be seen. What is copied from a chat or a document can have some.
+pub fn without_invisible_ends(text: &str) -> &str {
+    text.trim_matches(is_invisible)
+}
+
 /// Whether a character is white space, a control, or, by Unicode, shown as nothing.
 fn is_invisible(char: char) -> bool {
     char.is_whitespace()
@@ -23,7 +28,15 @@ fn is_invisible(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_invisible_end;
+    use super::{has_invisible_end, without_invisible_ends};
+
+    #[test]
+    fn what_was_copied_loses_its_invisible_ends() {
+        for copied in ["mkt_a", " mkt_a\n", "\u{200b}mkt_a\u{2060}", "\u{feff}mkt_a\u{a0}\u{ad}"] {
+            assert_eq!(without_invisible_ends(copied), "mkt_a", "{copied:?}");
+        }
+        assert_eq!(without_invisible_ends("\u{200b}"), "");
+    }
 
     #[test]
     fn names_begin_and_end_with_visible_characters() {

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::{
-    bundles::hexadecimal,
     listings::DeliveryMethod,
     money::CURRENCY,
     purchases::{AssetScope, Charges, PayWith, PurchaseKind, ScopeMode},
@@ -155,7 +155,7 @@ pub fn delivery(text: &str) -> Option<(DeliveryMethod, u32)> {
 
 /// Returns the SHA-256 digest of an agreement, in hexadecimal.
 pub fn digest(text: &str) -> String {
-    hexadecimal(&Sha256::digest(text))
+    HEXLOWER.encode(&Sha256::digest(text))
 }
 
 #[cfg(test)]

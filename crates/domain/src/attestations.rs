@@ -3,12 +3,13 @@
 
 use arrayvec::ArrayVec;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{bundles::hexadecimal, time::Timestamp};
+use crate::time::Timestamp;
 
 /// Type of every statement.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
@@ -136,12 +137,12 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
 
 /// Returns the SHA-256 digest of bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// Returns the digest by which an attestation names a buyer: SHA-256 of a salt and of the ID of the team as text.
 pub fn buyer_digest(salt: &[u8; 32], team: Uuid) -> String {
-    hexadecimal(&Sha256::new().chain_update(salt).chain_update(team.to_string()).finalize())
+    HEXLOWER.encode(&Sha256::new().chain_update(salt).chain_update(team.to_string()).finalize())
 }
 
 /// What the market says about a delivery.
@@ -313,7 +314,7 @@ impl PublicKey {
             keyid: sha256(bytes),
             keytype: ALGORITHM.to_owned(),
             scheme: ALGORITHM.to_owned(),
-            keyval: KeyValue { public: hexadecimal(bytes) },
+            keyval: KeyValue { public: HEXLOWER.encode(bytes) },
             valid_from,
             valid_until,
         }

@@ -1,7 +1,6 @@
 //! Bundles: the deliveries of purchases. The entries of a bundle are `{asset-id}/…`, one for each asset, after the manifest.
 
-use std::fmt::Write as _;
-
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -78,17 +77,9 @@ pub struct EntryDigest {
 impl EntryDigest {
     /// Computes the digests of bytes in memory.
     pub fn of(bytes: &[u8]) -> EntryDigest {
-        let sha256 = hexadecimal(&Sha256::digest(bytes));
+        let sha256 = HEXLOWER.encode(&Sha256::digest(bytes));
         EntryDigest { size_bytes: bytes.len() as u64, sha256, crc32: crc32fast::hash(bytes) }
     }
-}
-
-/// Returns bytes as lowercase hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 /// An entry in the manifest of a bundle.
@@ -132,13 +123,13 @@ pub struct Document {
 /// digests of the entries.
 pub fn entity_tag(documents: &[Document]) -> String {
     if let [manifest] = documents {
-        return hexadecimal(&Sha256::new().chain_update(FORMAT).chain_update(&manifest.bytes).finalize());
+        return HEXLOWER.encode(&Sha256::new().chain_update(FORMAT).chain_update(&manifest.bytes).finalize());
     }
     let digest =
         documents.iter().fold(Sha256::new().chain_update(FORMAT_WITH_DOCUMENTS), |digest, document| {
             digest.chain_update(document.path).chain_update([0]).chain_update(Sha256::digest(&document.bytes))
         });
-    hexadecimal(&digest.finalize())
+    HEXLOWER.encode(&digest.finalize())
 }
 
 /// Returns the name of the file that is downloaded of a listing.
@@ -176,7 +167,7 @@ mod tests {
         let tag = entity_tag(&[manifest()]);
         assert_eq!(
             tag,
-            hexadecimal(&Sha256::digest("marketplace bundle 1a")),
+            HEXLOWER.encode(&Sha256::digest("marketplace bundle 1a")),
             "earlier bundles keep their tag"
         );
         let others = [

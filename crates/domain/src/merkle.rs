@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bundles::hexadecimal;
+    use data_encoding::HEXLOWER;
 
     const MAX: u64 = 70;
 
@@ -237,7 +237,7 @@ mod tests {
             "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
         ];
         for (size, root) in roots.iter().enumerate() {
-            assert_eq!(hexadecimal(&root_of_leaves(&hashes[..size])), *root, "{size}");
+            assert_eq!(HEXLOWER.encode(&root_of_leaves(&hashes[..size])), *root, "{size}");
         }
     }
 

@@ -76,6 +76,14 @@ pub fn create(path: &Path) -> io::Result<File> {
     open_options().write(true).create(true).truncate(true).open(path)
 }
 
+/// Removes a file, unless there is none.
+pub fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
 /// Creates a temporary directory in `parent`. It is deleted when the value is dropped.
 pub fn temp_dir_in(parent: &Path) -> io::Result<tempfile::TempDir> {
     temp_dir_with_prefix(parent, ".tmp")

@@ -48,7 +48,7 @@ pub enum TlsError {
         /// What it should contain.
         what: &'static str,
         /// Why it does not.
-        cause: String,
+        cause: &'static str,
     },
     /// The key does not belong to the certificate, or one of them is of a kind that is not supported.
     #[error("the certificate {certificate} and the key {key} cannot be used together: {cause}")]
@@ -212,21 +212,23 @@ fn states(paths: [&Path; 2]) -> Option<[FileState; 2]> {
 }
 
 fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
-    let malformed = |path: &Path, what: &'static str, cause: pem::Error| {
-        let cause = match cause {
-            pem::Error::NoItemsFound => "it contains none".to_owned(),
-            other => other.to_string(),
-        };
-        TlsError::Malformed { path: path.to_owned(), what, cause }
+    let malformed = |path: &Path, what: &'static str, cause: &pem::Error| TlsError::Malformed {
+        path: path.to_owned(),
+        what,
+        cause: problem_with(cause),
     };
     let text = read_file(certificate)?;
     let chain: Result<Vec<CertificateDer>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let chain =
         chain.and_then(|chain| if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) });
-    let chain = chain.map_err(|cause| malformed(certificate, "certificate", cause))?;
+    let chain = chain.map_err(|cause| malformed(certificate, "certificate", &cause))?;
     let text = read_file(key)?;
+    if memchr::memmem::find(&text, b"ENCRYPTED").is_some() {
+        let cause = "it is encrypted; write it without a passphrase";
+        return Err(TlsError::Malformed { path: key.to_owned(), what: "private key", cause });
+    }
     let private_key =
-        PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", cause))?;
+        PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", &cause))?;
     // The cryptography is passed here, not installed for the whole process, so that the order of calls does not matter.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -240,8 +242,23 @@ fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError>
     Ok(config)
 }
 
+/// Returns the problem with a file in PEM. The texts of the library can repeat the file, which may be a private key.
+const fn problem_with(cause: &pem::Error) -> &'static str {
+    match cause {
+        pem::Error::NoItemsFound => "it contains none",
+        pem::Error::MissingSectionEnd { .. } => "the line with its end is missing",
+        pem::Error::IllegalSectionStart { .. } => "the line with its beginning is damaged",
+        pem::Error::Base64Decode(_) => "its text is damaged",
+        _ => "it cannot be parsed",
+    }
+}
+
 fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
     let read = || {
+        // Opening a named pipe would wait for a writer.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
         let mut bytes = Vec::new();
         File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_FILE_BYTES {

@@ -16,11 +16,8 @@ use crate::{error::NameList, gym::Outcome};
 /// All subcommands work on a private copy of the market, which is deleted at the end. The market itself is never changed.
 #[derive(Debug, Subcommand)]
 pub enum GymCommand {
-    /// Print the questions as JSON Lines.
     Questions(Questions),
-    /// Ask an agent all questions, and report how it did.
     Run(run::Run),
-    /// Answer all questions by scripted calls of tools, and report what they cost.
     Reference(Reference),
 }
 

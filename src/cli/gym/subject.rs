@@ -78,11 +78,13 @@ impl From<gym::GymError> for CommandError {
 
 /// Fails if the share of right answers is below a minimum.
 pub fn check_score(report: &Report, min_score: Option<f64>) -> CommandResult {
-    let score = report.total.score();
+    let total = &report.total;
     match min_score {
-        Some(min_score) if score < min_score => {
-            Err(CommandError::Other(format!("the score {score:.3} is below the minimum of {min_score}")))
-        }
+        // As a fraction, since a rounded score could seem to be the minimum.
+        Some(min_score) if total.score() < min_score => Err(CommandError::Other(format!(
+            "the score {}/{} is below the minimum of {min_score}",
+            total.right, total.questions
+        ))),
         _ => Ok(()),
     }
 }

@@ -56,6 +56,22 @@ fn foreign_text_stays_on_its_line_in_both_formats() {
     }
 }
 
+#[test]
+fn colors_are_for_terminals_that_have_and_want_them() {
+    for (is_terminal, no_color, term, expected) in [
+        (true, None, Some("xterm"), true),
+        (true, Some(""), Some("xterm"), true),
+        (false, None, Some("xterm"), false),
+        (true, Some("1"), Some("xterm"), false),
+        (true, Some("0"), Some("xterm"), false),
+        (true, None, Some("dumb"), false),
+        (true, None, None, false),
+    ] {
+        let variable = |name: &str| if name == "NO_COLOR" { no_color } else { term }.map(OsString::from);
+        assert_eq!(has_colors(is_terminal, variable), expected, "{is_terminal} {no_color:?} {term:?}");
+    }
+}
+
 /// A team can have a name that looks like fields or like the start of a line. It stays one value.
 #[test]
 fn names_of_teams_forge_no_fields_and_no_lines() {

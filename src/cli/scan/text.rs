@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    artifacts::quality_checks::places::Role,
+    artifacts::quality_checks::{Share, places::Role},
     cli::{escapes::escaped, lists, progress::human_bytes},
     domain::{
         codebase_fields::CodebaseFields,
@@ -103,8 +103,8 @@ fn shares(figures: &Figures) -> String {
     let total: u64 = figures.languages.values().sum();
     let mut languages: Vec<(&String, &u64)> = figures.languages.iter().collect();
     languages.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
-    let share = |bytes: u64| u128::from(bytes) * 100 / u128::from(total.max(1));
-    first_names(languages.iter().map(|(slug, bytes)| format!("{slug} {}%", share(**bytes))).collect())
+    let share = |bytes: u64| Share { part: bytes, total };
+    first_names(languages.iter().map(|(slug, bytes)| format!("{slug} {}", share(**bytes))).collect())
 }
 
 /// Joins the first names, and says how many more there are.

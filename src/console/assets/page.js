@@ -56,10 +56,40 @@ function keepCompared(event) {
   countCompared();
 }
 
+// Single keys can be switched off, since speech input and screen readers send letters, too. The browser keeps the choice.
+const KEYS_OFF = "keys-off";
+
+function hasKeys() {
+  try { return localStorage.getItem(KEYS_OFF) === null; } catch { return true; }
+}
+
+// Shows the keys that work, and the button for those who have switched them off.
+function showKeys() {
+  const isOn = hasKeys();
+  for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = !isOn;
+  for (const button of document.querySelectorAll("[data-key]")) {
+    if (isOn) button.setAttribute("aria-keyshortcuts", button.dataset.key); else button.removeAttribute("aria-keyshortcuts");
+  }
+  for (const box of document.querySelectorAll("[data-keys-switch]")) box.checked = isOn;
+  for (const button of document.querySelectorAll("[data-keys-open]")) button.hidden = false;
+}
+
+function switchKeys(event) {
+  if (!event.target.closest("[data-keys-switch]")) return;
+  try {
+    if (event.target.checked) localStorage.removeItem(KEYS_OFF); else localStorage.setItem(KEYS_OFF, "1");
+  } catch { /* The browser keeps nothing, so the keys stay as they are. */ }
+  showKeys();
+}
+
+function openKeys(event) {
+  if (event.target.closest("[data-keys-open]")) document.getElementById("keys").showModal();
+}
+
 // Keys: / to search, ? for help.
 function followKey(event) {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!hasKeys() || typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     const search = document.getElementById("search");
     if (search) { event.preventDefault(); search.focus(); search.select(); }
@@ -69,15 +99,17 @@ function followKey(event) {
   }
 }
 
-// Buttons that copy a text.
+// Buttons that copy a text. Each says for two seconds after the last press how that went.
 function copy(event) {
   const button = event.target.closest("button[data-copy]");
   if (!button || !navigator.clipboard) return;
-  navigator.clipboard.writeText(button.dataset.copy).then(() => {
-    const label = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = label; }, 2000);
-  });
+  button.dataset.label ??= button.textContent;
+  const say = (text) => {
+    button.textContent = text;
+    clearTimeout(button.dataset.timer);
+    button.dataset.timer = setTimeout(() => { button.textContent = button.dataset.label; }, 2000);
+  };
+  navigator.clipboard.writeText(button.dataset.copy).then(() => say("Copied"), () => say("Not copied"));
 }
 
 // Buttons that print the page, or save it as PDF.
@@ -85,19 +117,60 @@ function printPage(event) {
   if (event.target.closest("button[data-print]")) window.print();
 }
 
-// The search field of the head searches the catalog while one types, from the third letter.
+// The search field of the head searches the catalog while one types, from the third letter. While an input method composes a
+// word, as for Japanese, the field has parts of it that nobody searches for.
 function typed(event) {
+  if (event.isComposing) return;
   const search = event.target.closest("input[data-search]");
   const filters = document.getElementById("filters");
   if (!search || !filters) return;
   const length = search.value.trim().length;
-  if (length >= 3 || length === 0) filters.dispatchEvent(new CustomEvent("typed"));
+  if (length >= 3 || length === 0) {
+    addToHistory(filters, !new URLSearchParams(location.search).has("query"));
+    filters.dispatchEvent(new CustomEvent("typed"));
+  }
+}
+
+// Whether the results are another page on the way back. Those of the letters that are typed after the first ones replace these.
+function addToHistory(filters, isAdded) {
+  filters.setAttribute("hx-push-url", isAdded);
+  filters.setAttribute("hx-replace-url", !isAdded);
+}
+
+function addChosenToHistory(event) {
+  if (event.target.id === "filters") addToHistory(event.target, true);
+}
+
+// What is kept for the next page of this tab. Browsers can refuse it.
+function keep(name, value) {
+  try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* The next page does without it. */ }
+}
+
+// Returns what an earlier page has kept, once.
+function take(name) {
+  try {
+    const text = sessionStorage.getItem(name);
+    sessionStorage.removeItem(name);
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 // A filter that is chosen applies at once, as does a list that sorts. A form that signs something has a button that only updates it.
 function chosen(event) {
-  const { form } = event.target;
-  if (event.target.closest("[data-apply]") && form) form.requestSubmit(form.querySelector("[data-update]"));
+  const { form, name, value } = event.target;
+  if (!event.target.closest("[data-apply]") || !form) return;
+  if (!form.hasAttribute("hx-get")) keep("chosen", { path: location.pathname, name, value });
+  form.requestSubmit(form.querySelector("[data-update]"));
+}
+
+// The page was loaded again for that. The focus stays on the field, where arrow keys choose the next value.
+function focusChosen() {
+  const { path, name, value } = take("chosen") ?? {};
+  if (path !== location.pathname) return;
+  const fields = [...document.getElementsByName(name)].filter((field) => field.closest("[data-apply]"));
+  (fields.find((field) => field.value === value) ?? fields[0])?.focus();
 }
 
 // Fields in which nothing was typed are left out of the address. The address of the catalog has what is compared.
@@ -110,17 +183,68 @@ function shorten(event) {
   for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 }
 
+// Says something above the page.
+function sayAbove(id, role, tone, text) {
+  const note = document.createElement("div");
+  note.id = id;
+  note.className = `flash ${tone}`;
+  note.setAttribute("role", role);
+  note.textContent = text;
+  document.getElementById("main").prepend(note);
+}
+
 // Why a part of the page could not be loaded; nothing once it could.
 function sayNotLoaded(isLoaded) {
   const said = document.getElementById("not-loaded");
   if (isLoaded) { if (said) said.remove(); return; }
   if (said) return;
-  const note = document.createElement("div");
-  note.id = "not-loaded";
-  note.className = "flash bad";
-  note.setAttribute("role", "alert");
-  note.textContent = "This could not be loaded, so the page shows what it showed before. Try again, or load the page again.";
-  document.getElementById("main").prepend(note);
+  const text = "This could not be loaded, so the page shows what it showed before. Try again, or load the page again.";
+  sayAbove("not-loaded", "alert", "bad", text);
+}
+
+// What a form would send, without secrets, files, and signatures.
+function keptFields(form) {
+  const isSignature = (field) => field.type === "checkbox" && field.required;
+  const isLeftOut = (field) => ["button", "fieldset", "file", "password", "submit"].includes(field.type) || isSignature(field);
+  return [...form.elements].filter((field) => field.name && !isLeftOut(field));
+}
+
+// A form that is sent after the session has ended changes nothing, so this tab keeps what it would send until the next page.
+function keepTyped(event) {
+  const form = event.target;
+  if (form.getAttribute("method") !== "post" || !form.elements.opened_by) return;
+  const fields = keptFields(form);
+  if (fields.every((field) => field.type === "hidden")) return;
+  const values = fields.map((field) => [field.name, field.value, field.checked]);
+  keep("typed", { action: form.getAttribute("action"), openedBy: form.elements.opened_by.value, values });
+}
+
+// The page for signing in says whether a form was lost, and leads back to its page.
+function noteLost() {
+  if (!document.querySelector("form[data-unsaved]")) return;
+  const kept = take("typed");
+  if (kept) keep("typed", { ...kept, isLost: true });
+}
+
+// The same form of the same team gets back what was lost. It is the form that was opened then, with its key and its revision, so
+// it is refused if something has changed meanwhile. Any other page forgets what was kept.
+function restoreTyped() {
+  if (document.querySelector("form[data-sign-in]")) return;
+  const kept = take("typed");
+  if (!kept?.isLost) return;
+  const isSame = (form) =>
+    form.getAttribute("action") === kept.action && form.elements.opened_by?.value === kept.openedBy;
+  const form = [...document.forms].find(isSame);
+  if (!form) return;
+  const fields = keptFields(form);
+  const isBox = (field) => ["checkbox", "radio"].includes(field.type);
+  for (const [name, value, checked] of kept.values) {
+    const index = fields.findIndex((field) => field.name === name && (!isBox(field) || field.value === value));
+    if (index < 0) continue;
+    const [field] = fields.splice(index, 1);
+    if (isBox(field)) field.checked = checked; else field.value = value;
+  }
+  sayAbove("restored", "status", "warn", "What you had typed is here again. It is not saved yet: check it, and send it again.");
 }
 
 // What is no part of the page, such as an error, is not shown in its place. A page that asks again and again goes on to do so.
@@ -135,24 +259,38 @@ function keepPage(event) {
 document.addEventListener("htmx:after:request", keepPage);
 document.addEventListener("htmx:error", () => sayNotLoaded(false));
 document.addEventListener("formdata", shorten);
+document.addEventListener("submit", keepTyped);
+document.addEventListener("submit", addChosenToHistory, true);
 document.addEventListener("keydown", followKey);
 document.addEventListener("click", copy);
 document.addEventListener("click", printPage);
 document.addEventListener("input", typed);
+document.addEventListener("compositionend", typed);
 document.addEventListener("change", chosen);
 document.addEventListener("change", keepCompared);
+document.addEventListener("change", switchKeys);
+document.addEventListener("click", openKeys);
+// Browsers have no clipboard for pages that were sent without encryption.
+function showButtons() {
+  for (const button of document.querySelectorAll("button[data-print]")) button.hidden = false;
+  if (navigator.clipboard) for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+}
+
+// Also for a part that was swapped in, in which the server hides what needs a script.
 function showAll() {
   showTimes(document);
   showHints();
+  showKeys();
+  showButtons();
+  noteLost();
   countCompared();
 }
 document.addEventListener("htmx:after:swap", showAll);
 addEventListener("resize", showHints);
 addEventListener("pageshow", countCompared);
 showAll();
-for (const button of document.querySelectorAll("button[data-print]")) button.hidden = false;
-// Browsers have no clipboard for pages that were sent without encryption.
-if (navigator.clipboard) for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+restoreTyped();
+focusChosen();
 
 // Returns the element that the address names. There is none if the name is not encoded correctly.
 function findNamed() {
@@ -191,18 +329,29 @@ if (assets) {
   const boxes = [...assets.querySelectorAll("[name=asset]:enabled")];
   const all = assets.querySelector("[data-check-all]");
   const label = assets.querySelector("[data-chosen]");
+  const elsewhere = label ? Number(label.dataset.elsewhere) : 0;
   const count = () => {
     const chosen = boxes.filter((box) => box.checked).length;
-    if (label) label.textContent = chosen ? `${chosen} selected` : "Choose assets:";
+    const ofOthers = elsewhere ? `, ${elsewhere} of them on other pages` : "";
+    if (label) label.textContent = chosen + elsewhere ? `${chosen + elsewhere} selected${ofOthers}` : "Choose assets:";
     all.checked = chosen > 0 && chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
+  };
+  // The address has what is chosen, so that going back to the page shows it again.
+  const keepChosen = () => {
+    const url = new URL(location);
+    url.searchParams.delete("asset");
+    for (const id of new FormData(assets).getAll("asset")) url.searchParams.append("asset", id);
+    history.replaceState(history.state, "", url);
   };
   all.hidden = boxes.length === 0;
   assets.addEventListener("change", (event) => {
     if (event.target === all) for (const box of boxes) box.checked = all.checked;
     count();
+    keepChosen();
   });
-  for (const box of boxes) box.closest("tr").draggable = true;
+  // By their names only, so that the text of other cells can be selected.
+  for (const box of boxes) box.closest("tr").querySelector("th").draggable = true;
   assets.addEventListener("dragstart", (event) => {
     const box = event.target.closest && event.target.closest("tr")?.querySelector("[name=asset]");
     if (!box) return;

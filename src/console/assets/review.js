@@ -1,4 +1,5 @@
-// Keys of the page on which a listing is reviewed, and templates of notes. The page works without them.
+// Keys of the page on which a listing is reviewed, and templates of notes. The page works without them. page.js says whether
+// keys are switched off.
 "use strict";
 
 {
@@ -12,7 +13,7 @@
 
   // a approves, r requests changes (without a note, it goes to the note first), n opens the next listing.
   function follow(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
+    if (!hasKeys() || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
     if (event.target.closest("input, textarea, select, [contenteditable], dialog, [popover]")) return;
     if (event.key === "n") {
       const next = document.querySelector("a[data-next]");
@@ -43,8 +44,6 @@
     template.selectedIndex = 0;
     note.focus();
   });
-
-  for (const hint of document.querySelectorAll("[data-keys][hidden]")) hint.hidden = false;
 
   // After a refusal, the focus is on the field that has to be corrected.
   const wrong = document.querySelector("[aria-invalid=true]");

@@ -60,10 +60,12 @@ function replace(page, response) {
   prepare();
 }
 
-// Says something about the form or the transfer.
-function say(text) {
+// Says something about the form or the transfer. Screen readers read it aloud unless it is quiet.
+function say(text, isQuiet = false) {
   const state = document.querySelector("[data-upload-state]");
-  if (state) state.textContent = text;
+  if (!state) return;
+  state.setAttribute("aria-live", isQuiet ? "off" : "polite");
+  state.textContent = text;
 }
 
 // The form on which a file is chosen: plans the upload, and goes on with its page.
@@ -155,7 +157,10 @@ class Transfer {
     const now = Date.now();
     if (this.saidAt && now - this.saidAt < 1000 && bytes < this.file.size) return;
     this.saidAt = now;
-    say(`${percent}%: ${megabytes(bytes)} of ${megabytes(this.file.size)}.${rest}`);
+    // Each quarter is read aloud: each second would drown out everything else.
+    const quarter = Math.floor(percent / 25);
+    say(`${percent}%: ${megabytes(bytes)} of ${megabytes(this.file.size)}.${rest}`, quarter === this.quarter);
+    this.quarter = quarter;
   }
 
   // Sends a part once. Resolves to the status of the response and the seconds to wait; status 0 if there was none.

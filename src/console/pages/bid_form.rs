@@ -27,12 +27,10 @@ pub fn path_with(listing: Uuid, amount: Cents, pay_with: PayWith) -> String {
 /// The page.
 pub struct BidForm;
 
-impl Page for BidForm {
+impl Page<Buyer> for BidForm {
     const PATH: &'static str = "/listings/{listing_id}/bid";
     const TITLE: &'static str = "Make a bid";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let listing = visit.id(0)?;
@@ -48,7 +46,7 @@ impl Page for BidForm {
     }
 }
 
-impl FormPage for BidForm {
+impl FormPage<Buyer> for BidForm {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let listing = visit.id(0)?;
         let (amount, pay_with) = (fields.required_amount(AMOUNT)?, deals::pay_with(fields.get(PAY_WITH)));

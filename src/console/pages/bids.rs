@@ -11,20 +11,19 @@ use crate::{
 /// The list.
 pub struct Bids;
 
-impl List for Bids {
+impl List<Buyer> for Bids {
     const PATH: &'static str = paths::BIDS;
     const TITLE: &'static str = "Bids";
     const FILE_NAME: &'static str = "bids";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Bids"));
     const BUDGET: Budget = Budget::Purchases;
 
-    type Access = Buyer;
     type Row = TeamOffer;
 
     fn columns() -> Vec<Column<TeamOffer>> {
         vec![
             Column::link("Listing", |row| paths::bid(row.id), |row| row.listing_title.clone()),
-            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::badge("Status", |row| status_words(row.status)),
             Column::money("Bid, USD", |row| row.amount),
             Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::words("Payment", |row| deals::payment(row.pay_with).to_owned()),
@@ -52,12 +51,10 @@ impl List for Bids {
 /// A bid.
 pub struct Bid;
 
-impl Page for Bid {
+impl Page<Buyer> for Bid {
     const PATH: &'static str = "/bids/{bid_id}";
     const TITLE: &'static str = "Bid";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -153,7 +150,7 @@ fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
 
 fn facts(context: &Context, bid: &TeamOffer) -> Markup {
     let mut facts = vec![
-        ("Status", badge(bid.status)),
+        ("Status", badges::of(status_words(bid.status))),
         ("Bid", html! { (text::money(bid.amount)) ", before the buyer fee" }),
         ("Listed price", html! { (text::optional_money(bid.listing_price)) }),
         ("Payment", html! { (deals::payment(bid.pay_with)) }),
@@ -172,7 +169,7 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
         facts.push(("Changed", text::moment(bid.updated_at)));
     }
     facts.extend(bid.expires_at.map(|time| ("Expires", text::moment(time))));
-    facts.extend(bid.decided_at.map(|time| (word(bid.status), text::moment(time))));
+    facts.extend(bid.decided_at.map(|time| (status_words(bid.status).1, text::moment(time))));
     facts.push(("ID", html! { span.mono.long { (bid.id) } }));
     tables::facts(&facts)
 }
@@ -180,11 +177,8 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
 /// The question before a bid is withdrawn.
 pub struct WithdrawBid;
 
-impl ConfirmationPage for WithdrawBid {
+impl ConfirmationPage<Buyer, TeamOffer> for WithdrawBid {
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
-    type Subject = TeamOffer;
 
     const QUESTION: Question<Buyer, TeamOffer> = Question {
         path: "/bids/{bid_id}/withdraw",
@@ -209,7 +203,9 @@ fn ask_withdraw(bid: &TeamOffer) -> Confirmation {
         page: page.with_parent("Bids", paths::BIDS).with_parent(&amount, &path),
         prompt: match bid.status {
             OfferStatus::Submitted => Ok((lost, "danger primary", format!("Withdraw the bid of {amount}"))),
-            status => Err(html! { "This bid cannot be withdrawn any more. Its status: " (badge(status)) }),
+            status => Err(
+                html! { "This bid cannot be withdrawn any more. Its status: " (badges::of(status_words(status))) },
+            ),
         },
         leave: ("Back to the bid", path),
     }
@@ -221,28 +217,17 @@ fn withdraw_path(bid: &TeamOffer) -> String {
 
 /// The filters of lists of bids.
 pub const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-    ListFilter { name: "status", label: "Status", values: || text::choices(word) },
+    ListFilter::text("text", "Listing contains"),
+    ListFilter::choice("status", "Status", || text::choices(|status| status_words(status).1)),
 ];
 
-/// Returns the word for the status of a bid.
-pub const fn word(status: OfferStatus) -> &'static str {
+/// Returns the look and the word of the status of a bid.
+pub const fn status_words(status: OfferStatus) -> (Tone, &'static str) {
     match status {
-        OfferStatus::Submitted => "Open",
-        OfferStatus::Accepted => "Accepted",
-        OfferStatus::Declined => "Declined",
-        OfferStatus::Withdrawn => "Withdrawn",
-        OfferStatus::Expired => "Expired",
+        OfferStatus::Submitted => (Tone::Waiting, "Open"),
+        OfferStatus::Accepted => (Tone::Good, "Accepted"),
+        OfferStatus::Declined => (Tone::Bad, "Declined"),
+        OfferStatus::Withdrawn => (Tone::Neutral, "Withdrawn"),
+        OfferStatus::Expired => (Tone::Neutral, "Expired"),
     }
-}
-
-/// Returns the status of a bid as a badge.
-pub fn badge(status: OfferStatus) -> Markup {
-    let tone = match status {
-        OfferStatus::Submitted => Tone::Waiting,
-        OfferStatus::Accepted => Tone::Good,
-        OfferStatus::Declined => Tone::Bad,
-        OfferStatus::Withdrawn | OfferStatus::Expired => Tone::Neutral,
-    };
-    badges::badge(tone, word(status))
 }

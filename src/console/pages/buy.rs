@@ -30,12 +30,10 @@ const ASSET: &str = "asset";
 /// The page.
 pub struct Buy;
 
-impl Page for Buy {
+impl Page<Buyer> for Buy {
     const PATH: &'static str = "/listings/{listing_id}/buy";
     const TITLE: &'static str = "Check and buy";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let listing = visit.id(0)?;
@@ -46,7 +44,7 @@ impl Page for Buy {
     }
 }
 
-impl FormPage for Buy {
+impl FormPage<Buyer> for Buy {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let listing = visit.id(0)?;
         if let Some(page) = deals::updated(fields, &paths::buy(listing), &[SCOPE, PAY_WITH, ASSET]) {

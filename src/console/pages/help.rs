@@ -35,11 +35,9 @@ struct Section<'g> {
     text: &'g str,
 }
 
-impl Page for Help {
+impl Page<Authenticated> for Help {
     const PATH: &'static str = paths::HELP;
     const TITLE: &'static str = "Help";
-
-    type Access = Authenticated;
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let for_operators = visit.team().is_none().then_some(FOR_OPERATORS);

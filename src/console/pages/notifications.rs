@@ -15,13 +15,12 @@ const LIST: &str = "list";
 /// The list.
 pub struct Notifications;
 
-impl List for Notifications {
+impl List<Member> for Notifications {
     const PATH: &'static str = paths::NOTIFICATIONS;
     const TITLE: &'static str = "Notifications";
     const FILE_NAME: &'static str = "notifications";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Team.link("Notifications"));
 
-    type Access = Member;
     type Row = Notification;
 
     fn columns() -> Vec<Column<Notification>> {
@@ -40,8 +39,8 @@ impl List for Notifications {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "state", label: "Status", values: states },
-        ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
+        ListFilter::choice("state", "Status", states),
+        ListFilter::choice("type", "About", text::word_choices::<NotificationType>),
     ];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {
@@ -89,7 +88,7 @@ fn path_of(id: Uuid, verb: &str) -> String {
 
 fn state(context: &Context, row: &Notification) -> Markup {
     let path = path_of(row.id, "read");
-    let list = lists::shown_part::<Notifications>(&context.query).at("");
+    let list = lists::shown_part::<_, Notifications>(&context.query).at("");
     let form = html! {
         input type="hidden" name=(LIST) value=(list);
         button.little.quiet { "Mark as read" span.out { ": " bdi { (row.title) } } }
@@ -168,11 +167,9 @@ fn matches(page: &str, path: &str) -> bool {
 /// The button that marks all notifications as read.
 pub struct MarkAllRead;
 
-impl Action for MarkAllRead {
+impl Action<Member> for MarkAllRead {
     const PATH: &'static str = READ_ALL;
     const TITLE: &'static str = "Mark all notifications as read";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         mark(visit, fields, None).await?;
@@ -183,17 +180,15 @@ impl Action for MarkAllRead {
 /// The button that marks a notification as read.
 pub struct MarkRead;
 
-impl Action for MarkRead {
+impl Action<Member> for MarkRead {
     const PATH: &'static str = "/notifications/{id}/read";
     const TITLE: &'static str = "Mark a notification as read";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         mark(visit, fields, Some(id)).await?;
         let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
-        let list = lists::shown_part::<Notifications>(&list);
+        let list = lists::shown_part::<_, Notifications>(&list);
         Ok(Answer::done(&list.at(paths::NOTIFICATIONS), Notice::MarkedRead))
     }
 }
@@ -201,11 +196,9 @@ impl Action for MarkRead {
 /// The button that opens the subject of a notification, and marks the notification as read.
 pub struct OpenNotification;
 
-impl Action for OpenNotification {
+impl Action<Member> for OpenNotification {
     const PATH: &'static str = "/notifications/{id}/open";
     const TITLE: &'static str = "Open a notification";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

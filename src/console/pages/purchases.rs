@@ -9,14 +9,13 @@ use crate::{
 /// The list.
 pub struct Purchases;
 
-impl List for Purchases {
+impl List<Buyer> for Purchases {
     const PATH: &'static str = paths::PURCHASES;
     const TITLE: &'static str = "Purchases";
     const FILE_NAME: &'static str = "purchases";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Purchases"));
     const BUDGET: Budget = Budget::Purchases;
 
-    type Access = Buyer;
     type Row = TeamPurchase;
 
     fn columns() -> Vec<Column<TeamPurchase>> {
@@ -31,10 +30,8 @@ impl List for Purchases {
         ]
     }
 
-    const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-        ListFilter { name: "status", label: "Status", values: statuses },
-    ];
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter::text("text", "Listing contains"), ListFilter::choice("status", "Status", statuses)];
 
     fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamPurchase>> {
         team_records::page(reader, buyer, &request.record_filters(), request.page)
@@ -62,12 +59,6 @@ pub const fn tone_and_label(status: PurchaseStatus) -> (Tone, &'static str) {
         PurchaseStatus::Cancelled => (Tone::Neutral, "Canceled"),
         PurchaseStatus::Refunded => (Tone::Warning, "Refunded"),
     }
-}
-
-/// Returns the status of a purchase as a badge.
-pub fn badge(status: PurchaseStatus) -> Markup {
-    let (tone, word) = tone_and_label(status);
-    badges::badge(tone, word)
 }
 
 /// Returns the statuses of purchases with their words, for a choice.

@@ -1,5 +1,7 @@
 //! The receipt of a purchase, which can be printed: who bought what from whom, on which terms, and what was delivered.
 
+use data_encoding::HEXLOWER;
+
 use super::{deals, purchases, receipt_files};
 use crate::{
     console::{
@@ -9,7 +11,7 @@ use crate::{
     },
     domain::{
         agreements,
-        bundles::{archive_name, hexadecimal},
+        bundles::archive_name,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
     operations::{
@@ -27,12 +29,10 @@ use crate::{
 /// The page.
 pub struct ReceiptPage;
 
-impl Page for ReceiptPage {
+impl Page<Buyer> for ReceiptPage {
     const PATH: &'static str = "/purchases/{purchase_id}";
     const TITLE: &'static str = "Receipt";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -158,7 +158,7 @@ fn head(purchase: &TeamPurchase) -> Markup {
                 p.long { b { bdi { (purchase.listing_title) } } }
                 (number(purchase))
             }
-            (purchases::badge(purchase.status))
+            (badges::of(purchases::tone_and_label(purchase.status)))
         }
     }
 }
@@ -349,7 +349,7 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSu
                 ("Digest of the statement", explained(&attestation.statement_sha256, "Names what the market has signed.")),
                 ("ID of your team", explained(&receipt.buyer_id, "The attestation does not have it. With the salt, it \
                     proves that the attestation is about your team: add --buyer and --salt to the command.")),
-                ("Salt (a secret)", explained(&hexadecimal(&attestation.salt), "With it, anybody can see that the \
+                ("Salt (a secret)", explained(&HEXLOWER.encode(&attestation.salt), "With it, anybody can see that the \
                     attestation is about your team. Show it only to those who may know.")),
             ]))
             @if proof.is_none() {

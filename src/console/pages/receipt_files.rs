@@ -52,12 +52,10 @@ pub fn proof_name(purchase: Uuid) -> String {
 /// The file with the digests, as `sha256sum --check` reads it.
 pub struct Digests;
 
-impl Page for Digests {
+impl Page<Buyer> for Digests {
     const PATH: &'static str = "/purchases/{purchase_id}/sha256";
     const TITLE: &'static str = "Digests of a purchase";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -76,12 +74,10 @@ impl Page for Digests {
 /// The text of the agreement, byte by byte as its digest has it.
 pub struct AgreementText;
 
-impl Page for AgreementText {
+impl Page<Buyer> for AgreementText {
     const PATH: &'static str = "/purchases/{purchase_id}/agreement";
     const TITLE: &'static str = "Agreement of a purchase";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -95,12 +91,10 @@ impl Page for AgreementText {
 /// The attestation, as it is in the bundle.
 pub struct AttestationFile;
 
-impl Page for AttestationFile {
+impl Page<Buyer> for AttestationFile {
     const PATH: &'static str = "/purchases/{purchase_id}/attestation";
     const TITLE: &'static str = "Attestation of a purchase";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -114,12 +108,10 @@ impl Page for AttestationFile {
 /// The proof that the attestation is in the log.
 pub struct ProofFile;
 
-impl Page for ProofFile {
+impl Page<Buyer> for ProofFile {
     const PATH: &'static str = "/purchases/{purchase_id}/proof";
     const TITLE: &'static str = "Proof of a purchase";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -131,12 +123,10 @@ impl Page for ProofFile {
 /// The button that lets a download be prepared.
 pub struct Prepare;
 
-impl Action for Prepare {
+impl Action<Buyer> for Prepare {
     const PATH: &'static str = "/purchases/{purchase_id}/prepare";
     const TITLE: &'static str = "Prepare the download";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

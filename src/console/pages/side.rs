@@ -10,11 +10,9 @@ use crate::{
 /// The switch. The choice is kept for the session.
 pub struct ChooseSide;
 
-impl Action for ChooseSide {
+impl Action<Member> for ChooseSide {
     const PATH: &'static str = "/side";
     const TITLE: &'static str = "Choose a side";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let side = fields.get("side").and_then(TeamSide::parse);

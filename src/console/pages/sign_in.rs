@@ -1,5 +1,6 @@
 //! The page on which people sign in with a key.
 
+use marketplace_text::without_invisible_ends;
 use poem::{
     EndpointExt, Request, Response,
     endpoint::{BoxEndpoint, make},
@@ -66,7 +67,8 @@ async fn respond(mut request: Request) -> poem::Result<Response> {
 /// Starts a session, and returns its token. Ends a session that the browser already has, so nobody can choose the token of
 /// somebody else.
 async fn start(served: &Arc<ServedMarket>, request: &Request, fields: &Fields) -> Result<String> {
-    let key = fields.require("key", "Enter a key.")?.to_owned();
+    // The field shows no characters, so nobody could find one that cannot be seen.
+    let key = without_invisible_ends(fields.require("key", "Enter a key.")?).to_owned();
     let network = session::client(served, request);
     let attempts = served.sign_ins();
     attempts.begin(&network, &key)?;
@@ -111,10 +113,12 @@ fn as_problem(error: Error) -> (StatusCode, Error) {
 fn content(context: &Context, has_demo: bool) -> Content {
     let next = context.query.get("next").filter(|next| next_page(next).is_some());
     let next = context.inputs.value("next", next.unwrap_or_default());
+    // A script then keeps what was typed until the page of the form is shown again.
+    let is_unsaved = context.query.get(Notice::FIELD) == Some(Notice::SessionEndedUnsaved.as_str());
     let contact = &context.market().settings().console.contact;
     let form = |content: &Markup| {
         html! {
-            form.stack method="post" action=(context.links.to(paths::SIGN_IN)) {
+            form.stack method="post" action=(context.links.to(paths::SIGN_IN)) data-sign-in data-unsaved[is_unsaved] {
                 @if !next.is_empty() { input type="hidden" name="next" value=(next); }
                 (content)
             }

@@ -5,11 +5,9 @@ use crate::{console::prelude::*, operations::access::Authenticated};
 /// The page.
 pub struct Start;
 
-impl Page for Start {
+impl Page<Authenticated> for Start {
     const PATH: &'static str = "";
     const TITLE: &'static str = "Start";
-
-    type Access = Authenticated;
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let Some(team) = visit.team() else {

@@ -63,11 +63,9 @@ pub struct WorldClock;
 /// The button that stops the clock, or lets it run.
 pub struct SetMode;
 
-impl Page for WorldClock {
+impl Page<WorldVisitor> for WorldClock {
     const PATH: &'static str = paths::WORLD_CLOCK;
     const TITLE: &'static str = "Clock of this world";
-
-    type Access = WorldVisitor;
 
     async fn show(visit: &Visit<WorldVisitor>) -> Result<Answer> {
         let world = &visit.access.world;
@@ -132,7 +130,7 @@ pub(super) fn forms(
     }
 }
 
-impl FormPage for WorldClock {
+impl FormPage<WorldVisitor> for WorldClock {
     async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {
         visit.access.require_owner()?;
         let target = target(visit.access.world.clock().now, fields)?;
@@ -186,11 +184,9 @@ pub(super) fn mode(fields: &Fields) -> Result<ClockMode> {
     mode.ok_or_else(|| invalid("mode", "Stop the clock, or let it run."))
 }
 
-impl Action for SetMode {
+impl Action<WorldVisitor> for SetMode {
     const PATH: &'static str = MODE;
     const TITLE: &'static str = "Stop the clock, or let it run";
-
-    type Access = WorldVisitor;
 
     async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {
         visit.access.require_owner()?;

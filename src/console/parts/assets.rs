@@ -119,7 +119,7 @@ pub const fn progress(data: &AttachedData) -> (Tone, &'static str) {
 /// Returns how far the data of an asset is, as a badge.
 pub fn data_badge(asset: &Asset) -> Markup {
     html! { @match data_state(asset) {
-        Some((tone, word)) => (badges::badge(tone, word)),
+        Some(state) => (badges::of(state)),
         None => (text::MISSING),
     } }
 }

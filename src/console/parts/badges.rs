@@ -11,6 +11,11 @@ pub fn badge(tone: Tone, word: &str) -> Markup {
     badge_of(tone, &html! { (word) })
 }
 
+/// Like [`badge`], for a function that returns both.
+pub fn of((tone, word): (Tone, &str)) -> Markup {
+    badge(tone, word)
+}
+
 /// Like [`badge`], with more than a word, such as a day.
 pub fn badge_of(tone: Tone, words: &Markup) -> Markup {
     let (name, color) = tone.icon_and_class();

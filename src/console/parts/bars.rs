@@ -27,7 +27,7 @@ pub fn drawn_parts(shares: &[(String, f64)]) -> Vec<(String, f64)> {
 pub fn bar(shares: &[(String, f64)], class: &str) -> Markup {
     let parts = drawn_parts(shares);
     let label: Vec<String> =
-        parts.iter().map(|(name, share)| format!("{name} {}%", (share * 100.0).round())).collect();
+        parts.iter().map(|(name, share)| format!("{name} {}", text::whole_percent(*share))).collect();
     let mut x = 0;
     let rects: Vec<_> = parts
         .iter()

@@ -165,7 +165,8 @@ impl<'f> Field<'f> {
         self
     }
 
-    /// Sets the maximum number of characters.
+    /// Sets the maximum number of characters of a line. Browsers cut off what is pasted beyond it. Nobody would notice that in a
+    /// text of several lines, so there the server says that it is too long.
     #[must_use]
     pub const fn at_most(mut self, characters: usize) -> Field<'f> {
         self.max_length = Some(characters);
@@ -187,7 +188,7 @@ impl<'f> Field<'f> {
         let complete = if *kind == Kind::Secret { "current-password" } else { "off" };
         let control = html! {
             @if *kind == Kind::Lines {
-                textarea id=(name) name=(name) required[*is_required] maxlength=[max_length] aria-invalid=[invalid]
+                textarea id=(name) name=(name) required[*is_required] aria-invalid=[invalid]
                     aria-describedby=[described.as_deref()] { "\n" (value) }
             } @else {
                 input id=(name) name=(name) type=(input_type) inputmode=[mode] value=(value) required[*is_required]
@@ -444,6 +445,14 @@ pub fn form_with_class(context: &Context, path: &str, class: &str, content: &Mar
 /// Returns a button with its own form, for actions without a confirmation.
 pub fn button(context: &Context, path: &str, label: &str, class: &str) -> Markup {
     form_with_class(context, path, "row", &html! { button class=(class) { (label) } })
+}
+
+/// Returns a little button like [`button`] in a row. `of` names the record for screen readers, which list buttons without their
+/// rows.
+pub fn row_button(context: &Context, path: &str, label: &str, of: impl Render, class: &str) -> Markup {
+    let class = format!("little {class}");
+    let button = html! { button class=(class.trim_end()) { (label) span.out { ": " (of) } } };
+    form_with_class(context, path, "row", &button)
 }
 
 /// Returns the button that sends a form, and a link to the page that one returns to without sending it.

@@ -60,12 +60,6 @@ pub const fn tone_and_label(outcome: RunOutcome) -> (Tone, &'static str) {
     }
 }
 
-/// Returns the outcome of a run as a badge.
-pub fn badge(outcome: RunOutcome) -> Markup {
-    let (tone, word) = tone_and_label(outcome);
-    badges::badge(tone, word)
-}
-
 /// Returns who started a run.
 pub const fn starter(trigger: RunTrigger) -> &'static str {
     match trigger {
@@ -118,7 +112,7 @@ pub fn summary(run: &CheckedRun) -> Markup {
 fn facts(run: &RunRow, outcome: RunOutcome, checks: &[CheckRow]) -> Vec<(&'static str, Markup)> {
     let required = || checks.iter().filter(|check| check.is_mandatory);
     let passed = required().filter(|check| check.status == CheckStatus::Passed).count();
-    let mut facts = vec![("Result", badge(outcome))];
+    let mut facts = vec![("Result", badges::of(tone_and_label(outcome)))];
     if !checks.is_empty() {
         facts.push(("Required checks", html! { (passed) " of " (required().count()) " passed" }));
     }

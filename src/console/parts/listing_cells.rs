@@ -1,10 +1,7 @@
 //! Listings as rows of CSV files.
 
 use super::listing_view::{Details, ListingView, bids_text};
-use crate::{
-    console::{address::PREFIX, csv::Row, paths, visit::Context},
-    domain::money::Cents,
-};
+use crate::console::{address::PREFIX, csv::Row, paths, text, visit::Context};
 
 /// Returns the heads of the columns.
 pub fn heads() -> Row {
@@ -35,9 +32,9 @@ pub fn cells(context: &Context, listing: &ListingView) -> Row {
         summary.team_name.clone(),
         detail(&|details| details.vendor_tier.to_string()),
         summary.scale.contents(),
-        detail(&|details| amount(details.price)),
-        detail(&|details| amount(details.sample_price)),
-        detail(&|details| amount(details.price_per_task)),
+        detail(&|details| text::plain_amount(details.price)),
+        detail(&|details| text::plain_amount(details.sample_price)),
+        detail(&|details| text::plain_amount(details.price_per_task)),
         summary.scale.loc.to_string(),
         summary.scale.task_count.to_string(),
         detail(&|details| if details.is_certified { "Yes" } else { "No" }.to_owned()),
@@ -45,9 +42,4 @@ pub fn cells(context: &Context, listing: &ListingView) -> Row {
         detail(&|details| details.published_at.map(|at| at.day().to_string()).unwrap_or_default()),
         detail(&|_| format!("{}{PREFIX}{}", context.base_url, paths::listing(summary.id))),
     ]
-}
-
-/// Returns an amount in US dollars; empty if there is none.
-pub fn amount(amount: Option<Cents>) -> String {
-    amount.map(|amount| amount.to_string()).unwrap_or_default()
 }

@@ -1,8 +1,6 @@
 //! The words for the states of a listing, and their looks.
 
-use maud::Markup;
-
-use super::badges::{self, Tone};
+use super::badges::Tone;
 use crate::domain::listings::{LifecycleStage, ListingStatus, ReviewStatus};
 
 /// Returns the word for the state of a listing, and its look.
@@ -16,12 +14,6 @@ pub const fn state(status: ListingStatus) -> (Tone, &'static str) {
         (LifecycleStage::Draft, ReviewStatus::Rejected) => (Tone::Bad, "Rejected"),
         (LifecycleStage::Draft, _) => (Tone::Neutral, "Draft"),
     }
-}
-
-/// Shows the state of a listing.
-pub fn badge(status: ListingStatus) -> Markup {
-    let (tone, word) = state(status);
-    badges::badge(tone, word)
 }
 
 /// Returns the word for a stage.

@@ -170,8 +170,6 @@ pub struct LanguageShare {
     pub name: String,
     /// Size of the code in bytes.
     pub bytes: u64,
-    /// Share of all code, of 1.
-    pub share: f64,
 }
 
 /// A taskset.
@@ -207,17 +205,19 @@ impl ListingView {
         })
     }
 
-    /// Returns the shares of the languages, for a bar.
+    /// Returns the shares of the languages, for a bar. They are exact, unlike those of the detail.
     pub fn shares(&self) -> Vec<(String, f64)> {
-        let languages = self.details.iter().flat_map(|details| &details.languages);
-        languages.map(|language| (language.name.clone(), language.share)).collect()
+        let languages = || self.details.iter().flat_map(|details| &details.languages);
+        let total: u64 = languages().map(|language| language.bytes).sum();
+        let share = |language: &LanguageShare| language.bytes as f64 / total.max(1) as f64;
+        languages().map(|language| (language.name.clone(), share(language))).collect()
     }
 
     /// Returns the first languages with their shares, such as `COBOL 68%, C 17%`; empty without code.
     pub fn main_languages(&self, max: usize) -> String {
         let shares = self.shares().into_iter().take(max);
         let texts: Vec<_> =
-            shares.map(|(name, share)| format!("{name} {}%", (share * 100.0).round())).collect();
+            shares.map(|(name, share)| format!("{name} {}", text::whole_percent(share))).collect();
         texts.join(", ")
     }
 }

@@ -15,7 +15,7 @@ impl ResourceInfo {
             related_operations: R::RELATED_OPERATIONS,
             subject: R::SUBJECT,
             fields: R::FIELDS,
-            filters: R::FILTERS.iter().map(|filter| (filter.name, values((filter.values)()))).collect(),
+            filters: R::FILTERS.iter().map(|filter| (filter.name, values(filter.values()))).collect(),
             steps: R::STEPS.iter().map(StepInfo::of).collect(),
             new: R::NEW.map(StepInfo::of),
         }

@@ -10,7 +10,8 @@ use crate::{
     console::{
         address::Query,
         answer::Content,
-        lists::{Column, List, ListFilter, ListRequest},
+        list_filters::ListFilter,
+        lists::{Column, List, ListRequest},
         navigation::NavigationItem,
         parts::{
             tables,
@@ -30,7 +31,7 @@ use crate::{
 };
 
 /// The list of a resource.
-pub struct RecordList<R>(PhantomData<R>);
+pub struct RecordList<R>(pub PhantomData<R>);
 
 /// A record of a list, with the names of what it refers to.
 pub struct NamedRecord {
@@ -38,13 +39,12 @@ pub struct NamedRecord {
     names: Arc<Names>,
 }
 
-impl<R: Resource> List for RecordList<R> {
+impl<R: Resource> List<Operator> for RecordList<R> {
     const PATH: &'static str = R::LIST;
     const TITLE: &'static str = R::TITLE;
     const FILE_NAME: &'static str = R::FILE_NAME;
     const NAVIGATION: Option<NavigationItem> = R::NAVIGATION;
 
-    type Access = Operator;
     type Row = NamedRecord;
 
     fn columns() -> Vec<Column<NamedRecord>> {

@@ -23,13 +23,11 @@ use crate::{
 const AUDIT_ENTRY: &str = "audit_entry";
 
 /// The page of a record.
-pub struct RecordPage<R>(PhantomData<R>);
+pub struct RecordPage<R>(pub PhantomData<R>);
 
-impl<R: Resource> Page for RecordPage<R> {
+impl<R: Resource> Page<Operator> for RecordPage<R> {
     const PATH: &'static str = R::RECORD;
     const TITLE: &'static str = R::RECORDS.name;
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let key = R::identify(visit.parameter(0))?;

@@ -8,7 +8,7 @@ use crate::{
     console::{
         described::{Input, RecordField},
         forms::Fields,
-        lists::ListFilter,
+        list_filters::ListFilter,
         navigation::NavigationItem,
         parts::text,
         visit::Context,

@@ -28,10 +28,10 @@ use crate::{
 };
 
 /// A change of a record.
-pub struct RecordStep<R>(PhantomData<R>);
+pub struct RecordStep<R>(pub PhantomData<R>);
 
 /// A record that is made.
-pub struct NewRecord<R>(PhantomData<R>);
+pub struct NewRecord<R>(pub PhantomData<R>);
 
 /// Field with the text that is typed again to confirm a step.
 const RETYPED: &str = "retyped";
@@ -44,11 +44,9 @@ fn step_of<R: Resource>(context: &Context) -> Result<&'static Step> {
     R::STEPS.iter().find(|step| step.name == name).ok_or_else(|| Error::not_found("page"))
 }
 
-impl<R: Resource> Page for RecordStep<R> {
+impl<R: Resource> Page<ActingOperator> for RecordStep<R> {
     const PATH: &'static str = R::STEP;
     const TITLE: &'static str = R::RECORDS.name;
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
@@ -116,7 +114,7 @@ fn form(
         @for input in step.inputs { (input.show(context, record)) }
         @if !step.retyped_column.is_empty() {
             (Field::text(RETYPED, "To confirm, type its name").required()
-                .hint(html! { "It is called " b #retype { bdi { (record.text(step.retyped_column)) } } "." })
+                .hint(html! { "It is called " b #retype translate="no" { bdi { (record.text(step.retyped_column)) } } "." })
                 .show(&context.inputs))
         }
         div.row {
@@ -129,7 +127,7 @@ fn form(
     fields::form(context, &context.path, &inputs)
 }
 
-impl<R: Resource> FormPage for RecordStep<R> {
+impl<R: Resource> FormPage<ActingOperator> for RecordStep<R> {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
         let change = Change::new(step.operation, R::SUBJECT, visit.parameter(0));
@@ -138,11 +136,9 @@ impl<R: Resource> FormPage for RecordStep<R> {
     }
 }
 
-impl<R: Resource> Page for NewRecord<R> {
+impl<R: Resource> Page<ActingOperator> for NewRecord<R> {
     const PATH: &'static str = R::NEW_PATH;
     const TITLE: &'static str = R::RECORDS.name;
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let step = R::NEW.ok_or_else(|| Error::not_found("page"))?;
@@ -166,7 +162,7 @@ fn preset(context: &Context, step: &Step) -> AnyRecord {
     record
 }
 
-impl<R: Resource> FormPage for NewRecord<R> {
+impl<R: Resource> FormPage<ActingOperator> for NewRecord<R> {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let step = R::NEW.ok_or_else(|| Error::not_found("page"))?;
         let change = Change::new(step.operation, R::SUBJECT, "new");

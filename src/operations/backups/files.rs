@@ -18,16 +18,8 @@ pub(super) fn open_regular_file(path: &Path) -> io::Result<File> {
 
 /// Creates a file of a backup, and replaces one that an interrupted backup left. Never writes through a link.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
-    remove_if_exists(path)?;
+    private_files::remove_if_exists(path)?;
     private_files::open_options().write(true).create_new(true).open(path)
-}
-
-/// Removes a file, unless there is none.
-pub(super) fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
 }
 
 /// Returns a function that converts the cause of a failure to do something with a file.

@@ -10,7 +10,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    files::{create_new, open_regular_file, remove_if_exists},
+    files::{create_new, open_regular_file},
     place::Place,
 };
 use crate::{
@@ -188,7 +188,7 @@ impl Objects {
                 }
             }
         }
-        remove_if_exists(&directory.join(INCOMING))
+        private_files::remove_if_exists(&directory.join(INCOMING))
     }
 
     /// Writes an object, and fails if its contents differ from its digest.

@@ -60,7 +60,13 @@ impl Place {
         connect: impl Fn(&BlobSettings) -> io::Result<S3>,
     ) -> Result<Place> {
         let Some(address) = name.to_str().and_then(|name| name.strip_prefix(BUCKET_SCHEME)) else {
-            return Ok(Place::Directory(name.to_owned()));
+            return match unusable_start(&name.to_string_lossy()) {
+                Some(start) => Err(Error::Conflict(format!(
+                    "the place of a backup cannot begin with {start:?}; write the path of a directory, or \
+                     {BUCKET_SCHEME}bucket/prefix"
+                ))),
+                None => Ok(Place::Directory(name.to_owned())),
+            };
         };
         let (bucket, prefix) = address.split_once('/').unwrap_or((address, ""));
         let prefix = prefix.trim_matches('/');
@@ -211,6 +217,16 @@ impl Place {
     }
 }
 
+/// Returns the start of a name that would become the name of a new directory below the working directory, although something else
+/// is meant: `~`, which a shell would have replaced, and what an address begins with, such as `file://`.
+fn unusable_start(name: &str) -> Option<&str> {
+    if name.starts_with('~') {
+        return Some("~");
+    }
+    let (scheme, _) = name.split_once("://")?;
+    (!scheme.is_empty() && !scheme.contains('/')).then(|| &name[..scheme.len() + "://".len()])
+}
+
 /// Whether keys can begin with this prefix, apart from the last slash. The library for buckets encodes other characters
 /// in keys, so it would list objects under other names than they were written with.
 fn is_key_prefix(prefix: &str) -> bool {
@@ -256,5 +272,23 @@ mod tests {
         let error =
             Place::open(Path::new("s3://backups/~market"), &Settings::default()).map(drop).unwrap_err();
         assert!(error.message().contains("the prefix of s3://backups/~market"), "{}", error.message());
+    }
+
+    #[test]
+    fn names_that_mean_something_else_are_no_directories() {
+        let open = |name: &str| Place::open(Path::new(name), &Settings::default());
+        for (name, start) in [
+            ("~/backups", "~"),
+            ("file:///mnt/backup", "file://"),
+            ("S3://backups/market", "S3://"),
+            ("s3:https://store.example/backups", "s3:https://"),
+            ("sftp://ann:secret@host.example/backups", "sftp://"),
+        ] {
+            let message = open(name).map(drop).unwrap_err().message();
+            assert!(message.contains(&format!("{start:?}")) && !message.contains("secret"), "{message}");
+        }
+        for path in ["backups", "/mnt/backups", "./~", "./file://a", "a/b://c", "2026:11:30", "://a"] {
+            assert!(matches!(open(path), Ok(Place::Directory(_))), "{path}");
+        }
     }
 }

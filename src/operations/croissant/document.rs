@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::artifacts::datasets::{Column, Format, Table};
+use super::file_patterns::{includes, pattern};
+use crate::artifacts::{
+    datasets::{Column, Format, Peculiarity, Table},
+    quality_checks::license,
+};
 
 /// The version of the format.
 const CONFORMS_TO: &str = "http://mlcommons.org/croissant/1.0";
@@ -216,9 +220,13 @@ pub fn render(
     Ok(json)
 }
 
-/// Returns the page of a license in SPDX's list, or the expression if it is not a single license.
-fn license_reference(license: &str) -> String {
-    if license.contains(' ') { license.to_owned() } else { format!("https://spdx.org/licenses/{license}") }
+/// Returns the page of a license in SPDX's list, or the expression if it is not a license of the list.
+fn license_reference(expression: &str) -> String {
+    if license::is_listed(expression) {
+        format!("https://spdx.org/licenses/{expression}")
+    } else {
+        expression.to_owned()
+    }
 }
 
 fn describe_archive(archive: &Archive, described: u64) -> Resource<'_> {
@@ -327,7 +335,7 @@ impl<'a> Parts<'a> {
 
 /// Returns the columns of a table that programs find by their names, with their positions.
 fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
-    if !table.has_header() {
+    if table.peculiarity.is_some() || !table.has_header() {
         return Vec::new();
     }
     let mut uses = HashMap::<&str, usize>::new();
@@ -350,10 +358,16 @@ fn describe_table(table: &Table, addressable: usize, described: usize) -> Option
         let columns = if count == 1 { "column is" } else { "columns are" };
         (count > 0).then(|| format!("{count} {columns} not described, since {cause}."))
     };
-    let cause = if table.has_header() {
-        "names must be unique, not empty, in UTF-8, and not too long to be found by programs"
-    } else {
-        "the table has no header with names"
+    let cause = match table.peculiarity {
+        Some(Peculiarity::Separator) => {
+            "fields are not separated as usual: by commas in CSV, and by tabs in TSV"
+        }
+        Some(Peculiarity::Preamble) => "the first line of the file is not the header",
+        Some(Peculiarity::Encoding) => "the file is in UTF-16, and programs expect UTF-8",
+        None if table.has_header() => {
+            "names must be unique, not empty, in UTF-8, and not too long to be found by programs"
+        }
+        None => "the table has no header with names",
     };
     let unnamed = not_described(table.columns.len() - addressable, cause);
     let nested = not_described(addressable - described, "values are nested or mixed");
@@ -390,99 +404,21 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
     Some((data_type, repeated))
 }
 
-/// Splits a path before the name of its file.
-fn split(path: &str) -> (&str, &str) {
-    path.split_at(path.rfind('/').map_or(0, |slash| slash + 1))
-}
-
-/// Whether the pattern of a table of several files matches files of another table.
-fn includes(table: &Table, other: &Table) -> bool {
-    if table.files == 1 || table.path == other.path {
-        return false;
-    }
-    let (directory, name) = split(&table.path);
-    let (other_directory, other_name) = split(&other.path);
-    let file = if other.files == 1 { other_name.to_owned() } else { other_name.replace('*', "0") };
-    // Some programs let `*` match slashes.
-    let file = format!("{other_directory}{file}");
-    file.strip_prefix(directory).is_some_and(|file| matches(&name.split('*').collect::<Vec<_>>(), file))
-}
-
-/// Whether a name consists of these parts, and of text that begins with a digit between them.
-fn matches(parts: &[&str], name: &str) -> bool {
-    let [first, middle @ .., last] = parts else { return parts == [name] };
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    for part in middle {
-        // If a later place fits, the first one does.
-        let after = |at: usize| rest.get(at..)?.strip_prefix(part).filter(|rest| begins_with_digit(rest));
-        match (1..rest.len()).find_map(after) {
-            Some(after) if begins_with_digit(rest) => rest = after,
-            _ => return false,
-        }
-    }
-    begins_with_digit(rest) && rest.len() > last.len() && rest.ends_with(last)
-}
-
-fn begins_with_digit(text: &str) -> bool {
-    text.starts_with(|character: char| character.is_ascii_digit())
-}
-
-/// Returns the glob pattern that matches the files of a table. A `*` in `path` stands for a number.
-fn pattern(path: &str) -> String {
-    let (directory, name) = split(path);
-    let escaped = |text: &str, is_pattern: bool| {
-        text.chars().fold(String::new(), |mut pattern, character| {
-            match character {
-                '*' if is_pattern => pattern.push_str("[0-9]*"),
-                '*' | '?' | '[' => pattern.extend(['[', character, ']']),
-                other => pattern.push(other),
-            }
-            pattern
-        })
-    };
-    format!("{}{}", escaped(directory, false), escaped(name, true))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn patterns_match_numbers_and_nothing_else_special() {
-        for (path, expected) in [
-            ("a.csv", "a.csv"),
-            ("d[1]/p?-*.csv", "d[[]1]/p[?]-[0-9]*.csv"),
-            ("a*b/c*.csv", "a[*]b/c[0-9]*.csv"),
+    fn only_licenses_of_the_list_have_a_page() {
+        for (expression, expected) in [
+            ("MIT", "https://spdx.org/licenses/MIT"),
+            ("GPL-2.0-or-later", "https://spdx.org/licenses/GPL-2.0-or-later"),
+            ("MPL-2.0+", "MPL-2.0+"),
+            ("LicenseRef-Own", "LicenseRef-Own"),
+            ("MIT OR Apache-2.0", "MIT OR Apache-2.0"),
         ] {
-            assert_eq!(pattern(path), expected);
+            assert_eq!(license_reference(expression), expected);
         }
-    }
-
-    #[test]
-    fn pattern_of_a_table_can_match_files_of_others() {
-        let table = |path: &str, files: u64| Table {
-            path: path.to_owned(),
-            files,
-            format: Format::Csv,
-            columns: Vec::new(),
-            rows: None,
-            sample: Vec::new(),
-        };
-        for (path, other, files, expected) in [
-            ("d/p-*.csv", "d/p-*.csv", 2, false),
-            ("d/p-*.csv", "d/p-1-notes.csv", 1, true),
-            ("d/p-*.csv", "d/p-*-notes.csv", 2, true),
-            ("d/p-*-notes.csv", "d/p-*.csv", 2, false),
-            ("d/p-*.csv", "d/p-notes.csv", 1, false),
-            ("d/p-*.csv", "d/p-.csv", 1, false),
-            ("d/p-*.csv", "d/p-1/x.csv", 1, true),
-            ("d/p-*.csv", "e/p-1.csv", 1, false),
-            ("aa*aa*.csv", "aa1aaa2.csv", 1, true),
-            ("a*b*.csv", "a1b.csv", 1, false),
-        ] {
-            assert_eq!(includes(&table(path, 2), &table(other, files)), expected, "{path} {other}");
-        }
-        assert!(!includes(&table("d/p-1.csv", 1), &table("d/p-1-notes.csv", 1)));
     }
 
     #[test]

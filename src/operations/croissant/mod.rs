@@ -1,6 +1,7 @@
 //! Descriptions of listings in Croissant, the format for datasets of machine learning: for the catalog, and for bundles.
 
 mod document;
+mod file_patterns;
 
 use uuid::Uuid;
 

@@ -20,8 +20,13 @@ pub static CHECK_RESULTS: Figure = Figure {
         Value::drawn(
             "Pass rate, %",
             Unit::Share,
-            "CAST(round(10000.0 * count(*) FILTER (WHERE c.status = 'passed')
-                 / nullif(count(*) FILTER (WHERE c.status IN ('passed', 'failed')), 0)) AS INTEGER)",
+            // In tenths, of which pages show all digits, and rounded to 0% or 100% only if no check, or each, has passed.
+            "CASE count(*) FILTER (WHERE c.status = 'passed')
+                 WHEN 0 THEN iif(count(*) FILTER (WHERE c.status = 'failed') > 0, 0, NULL)
+                 WHEN count(*) FILTER (WHERE c.status IN ('passed', 'failed')) THEN 10000
+                 ELSE 10 * min(max(CAST(round(1000.0 * count(*) FILTER (WHERE c.status = 'passed')
+                     / count(*) FILTER (WHERE c.status IN ('passed', 'failed'))) AS INTEGER), 1), 999)
+             END",
         ),
         Value::listed("Passed", Unit::Count, "count(*) FILTER (WHERE c.status = 'passed')"),
         Value::listed("Failed", Unit::Count, "count(*) FILTER (WHERE c.status = 'failed')"),

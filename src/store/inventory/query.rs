@@ -12,7 +12,7 @@ use crate::{
         stages::Stage,
         teams::TeamRowId,
     },
-    store::quality_runs,
+    store::changed_data,
     string_enum::StringEnum,
 };
 
@@ -210,7 +210,7 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
         }
         (FilterField::Qc, operator) => {
             let comparison = if *operator == FilterOperator::IsNot { "<>" } else { "=" };
-            let sql = format!("{} {comparison} ?", quality_runs::OUTCOME_OF_ASSET);
+            let sql = format!("{} {comparison} ?", changed_data::OUTCOME_OF_ASSET);
             fragment.and(&sql, [text_value(value)]);
         }
         (FilterField::Domain, operator) => {

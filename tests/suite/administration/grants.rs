@@ -1,23 +1,16 @@
 //! The lives of upload grants.
 
-use marketplace::{
-    domain::{assets::Exclusivity, row_ids::GrantRowId},
-    error::Error,
-    operations::grants::{self, GrantInput},
+use marketplace::{domain::row_ids::GrantRowId, error::Error, operations::grants};
+
+use super::{HOUR, event_types, events, problems, refusal, run_steps};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{TestMarket, grant_input},
 };
 
-use super::{HOUR, event_types, events, problems, refusal, run_steps, write};
-use crate::{catalog::small_market::small_market, harness::TestMarket};
-
 fn create(market: &TestMarket) -> GrantRowId {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Code",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    write(market, |writer| grants::create(writer, &grant)).unwrap().0
+    let grant = grant_input("Seller house", "Code");
+    market.write(|writer| grants::create(writer, &grant)).unwrap().0
 }
 
 #[test]
@@ -39,7 +32,7 @@ fn grant_expires_once_at_its_time() {
 fn grant_that_has_ended_is_not_revoked() {
     let market = small_market(&[]);
     let [revoked, expired] = [create(&market), create(&market)];
-    let revoke = |grant| write(&market, |writer| grants::revoke(writer, grant));
+    let revoke = |grant| market.write(|writer| grants::revoke(writer, grant));
     revoke(revoked).unwrap();
     market.clock().advance(24 * HOUR);
     assert_eq!(refusal(revoke(revoked)), ("revoked", vec![]));
@@ -56,7 +49,7 @@ fn expired_grant_stays_expired_when_the_clock_jumps_back() {
     market.clock().advance(24 * HOUR);
     run_steps(&market);
     market.clock().advance(-HOUR);
-    assert_eq!(refusal(write(&market, |writer| grants::revoke(writer, grant))), ("expired", vec![]));
+    assert_eq!(refusal(market.write(|writer| grants::revoke(writer, grant))), ("expired", vec![]));
     market.clock().advance(HOUR);
     run_steps(&market);
     assert_eq!(event_types(&market, &["upload_grant.expired"]).len(), 1);
@@ -66,13 +59,7 @@ fn expired_grant_stays_expired_when_the_clock_jumps_back() {
 fn title_of_a_grant_has_bounds() {
     let market = small_market(&[]);
     for title in ["", " ", "a\nb", &"x".repeat(201)] {
-        let grant = GrantInput {
-            team: "Seller house",
-            title,
-            exclusivity: Exclusivity::Available,
-            group: None,
-            max_bytes: None,
-        };
-        assert_eq!(problems(write(&market, |writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
+        let grant = grant_input("Seller house", title);
+        assert_eq!(problems(market.write(|writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
     }
 }

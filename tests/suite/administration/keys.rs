@@ -10,7 +10,7 @@ use poem::{Body, http::Method};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{HOUR, event_types, events, platform, problems, refusal, run_steps, write};
+use super::{HOUR, event_types, events, platform, problems, refusal, run_steps};
 use crate::{
     catalog::small_market::small_market,
     harness::{NOW, TestMarket, TestResponse},
@@ -24,11 +24,11 @@ fn after(hours: i64) -> Timestamp {
 }
 
 fn create(market: &TestMarket, expires_at: Option<Timestamp>) -> (Uuid, String) {
-    write(market, |writer| keys::create(writer, "Seller house", "ci", expires_at)).unwrap()
+    market.write(|writer| keys::create(writer, "Seller house", "ci", expires_at)).unwrap()
 }
 
 fn rotate(market: &TestMarket, id: Uuid) -> Result<(Uuid, String)> {
-    write(market, |writer| keys::rotate(writer, platform(), id, None))
+    market.write(|writer| keys::rotate(writer, platform(), id, None))
 }
 
 #[tokio::test]
@@ -117,7 +117,8 @@ async fn operator_key_that_is_revoked_while_a_body_is_sent_creates_no_world() {
     const WORLDS: &str = "/sandbox/v1/worlds";
     let market = small_market(&[]);
     let create = |name: &str| {
-        write(&market, |writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
+        market
+            .write(|writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
             .unwrap()
     };
     let (_, other_key) = create("other");
@@ -143,21 +144,21 @@ fn key_that_was_rotated_or_has_ended_is_not_changed() {
     let market = small_market(&[]);
     let (rotated, _) = create(&market, None);
     let (revoked, _) = rotate(&market, rotated).unwrap();
-    write(&market, |writer| keys::revoke(writer, revoked)).unwrap();
+    market.write(|writer| keys::revoke(writer, revoked)).unwrap();
     let (expired, _) = create(&market, Some(after(1)));
     market.clock().advance(HOUR);
-    let change = |id: Uuid| write(&market, |writer| keys::change_expiry(writer, platform(), id, None));
+    let change = |id: Uuid| market.write(|writer| keys::change_expiry(writer, platform(), id, None));
     assert_eq!(refusal(rotate(&market, rotated)), ("rotated", vec!["revoke"]));
     assert_eq!(refusal(change(rotated)), ("rotated", vec!["revoke"]));
     for (id, status) in [(revoked, "revoked"), (expired, "expired")] {
         assert_eq!(refusal(rotate(&market, id)), (status, vec![]));
         assert_eq!(refusal(change(id)), (status, vec![]));
-        assert_eq!(refusal(write(&market, |writer| keys::revoke(writer, id))), (status, vec![]));
+        assert_eq!(refusal(market.write(|writer| keys::revoke(writer, id))), (status, vec![]));
     }
     let unknown = Uuid::nil();
     assert!(matches!(rotate(&market, unknown), Err(Error::NotFound(_))));
     // A rotated key can end at once.
-    write(&market, |writer| keys::revoke(writer, rotated)).unwrap();
+    market.write(|writer| keys::revoke(writer, rotated)).unwrap();
 }
 
 #[tokio::test]
@@ -165,7 +166,7 @@ async fn changed_expiry_replaces_the_earlier_one() {
     let market = small_market(&[]);
     let (id, key) = create(&market, Some(after(1)));
     let change =
-        |at: Option<Timestamp>| write(&market, |writer| keys::change_expiry(writer, platform(), id, at));
+        |at: Option<Timestamp>| market.write(|writer| keys::change_expiry(writer, platform(), id, at));
     assert_eq!(problems(change(Some(after(0)))).len(), 1);
     change(Some(after(3))).unwrap();
     market.clock().advance(2 * HOUR);
@@ -184,7 +185,7 @@ async fn changed_expiry_replaces_the_earlier_one() {
 fn revoked_key_does_not_expire() {
     let market = small_market(&[]);
     let (id, _) = create(&market, Some(after(1)));
-    write(&market, |writer| keys::revoke(writer, id)).unwrap();
+    market.write(|writer| keys::revoke(writer, id)).unwrap();
     market.clock().advance(2 * HOUR);
     run_steps(&market);
     assert_eq!(event_types(&market, &["key."]), ["key.created", "key.revoked"]);
@@ -193,15 +194,15 @@ fn revoked_key_does_not_expire() {
 #[test]
 fn operator_keys_are_rotated_alike_and_belong_to_no_team() {
     let market = small_market(&[]);
-    let (id, _) =
-        write(&market, |writer| keys::create_for_operator(writer, platform(), "desk", KeyScope::All, None))
-            .unwrap();
+    let (id, _) = market
+        .write(|writer| keys::create_for_operator(writer, platform(), "desk", KeyScope::All, None))
+        .unwrap();
     let (_, key) = rotate(&market, id).unwrap();
     assert!(key.starts_with("mkt_op_"), "{key}");
     let found = events(&market, &["key."]);
     assert!(found.len() == 3 && found.iter().all(|event| !event.has_team));
     let create = |name: &str| {
-        write(&market, |writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
+        market.write(|writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
     };
     for name in ["", "a\nb", &"x".repeat(121)] {
         assert_eq!(problems(create(name)).len(), 1, "{name:?}");
@@ -214,7 +215,7 @@ async fn ended_key_stays_ended_when_the_clock_jumps_back() {
     let (expired, expired_key) = create(&market, Some(after(1)));
     let (revoked, revoked_key) = create(&market, None);
     market.clock().advance(2 * HOUR);
-    write(&market, |writer| keys::revoke(writer, revoked)).unwrap();
+    market.write(|writer| keys::revoke(writer, revoked)).unwrap();
     market.clock().advance(-2 * HOUR);
     for key in [&expired_key, &revoked_key] {
         assert_eq!(market.get(key, ROUTE).await.expect_error(401), "unauthorized");

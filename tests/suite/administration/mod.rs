@@ -11,7 +11,6 @@ mod trace_imports;
 use marketplace::{
     domain::{events::EventRowId, notifications::NotificationType, time::Timestamp},
     error::{Error, Result},
-    market::Writer,
     operations::access::Platform,
     store,
 };
@@ -43,7 +42,7 @@ fn events(market: &TestMarket, prefixes: &[&str]) -> Vec<Event> {
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
     let started_at = Timestamp::parse(NOW).unwrap();
-    let all = market.market().read_blocking(list).unwrap().into_iter();
+    let all = market.read(list).unwrap().into_iter();
     let all = all.filter(|event| event.occurred_at >= started_at).map(|event| Event {
         kind: event.event_type.as_str().to_owned(),
         subject: event.subject.0,
@@ -57,10 +56,6 @@ fn events(market: &TestMarket, prefixes: &[&str]) -> Vec<Event> {
 /// Returns the types of [`events`].
 fn event_types(market: &TestMarket, prefixes: &[&str]) -> Vec<String> {
     events(market, prefixes).into_iter().map(|event| event.kind).collect()
-}
-
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
 }
 
 /// Carries out the steps that are due.
@@ -92,6 +87,6 @@ fn notifications(market: &TestMarket, team: &str) -> Vec<(NotificationType, Stri
         let team = marketplace::operations::teams::resolve(reader.rows, team)?;
         store::notifications::list_newest(reader.rows, team.row_id, 100)
     };
-    let found = market.market().read_blocking(list).unwrap();
+    let found = market.read(list).unwrap();
     found.into_iter().map(|notification| (notification.kind, notification.message)).collect()
 }

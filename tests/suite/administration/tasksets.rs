@@ -16,7 +16,7 @@ use marketplace::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{event_types, events, platform, problems, refusal, write};
+use super::{event_types, events, platform, problems, refusal};
 use crate::{
     catalog::small_market::{BROWSE, published, small_market, small_market_with},
     harness::TestMarket,
@@ -51,29 +51,30 @@ fn create_taskset(market: &TestMarket) -> Uuid {
         column("area", ColumnKind::Text, None),
         column("runs", ColumnKind::Derived, Some(DerivedColumn::Runs)),
     ];
-    write(market, |writer| {
-        let seller = seller(writer)?;
-        task_changes::create_taskset(writer, &seller, "Sorting", &columns)
-    })
-    .unwrap()
+    market
+        .write(|writer| {
+            let seller = seller(writer)?;
+            task_changes::create_taskset(writer, &seller, "Sorting", &columns)
+        })
+        .unwrap()
 }
 
 fn add_task(market: &TestMarket, taskset: Uuid, task: &TaskInput) -> Result<Uuid> {
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = seller(writer)?;
         task_changes::add_task(writer, &seller, taskset, task)
     })
 }
 
 fn add_version(market: &TestMarket, task: Uuid, input: &VersionInput) -> Result<(Uuid, u32)> {
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = seller(writer)?;
         task_changes::add_version(writer, &seller, task, input)
     })
 }
 
 fn record_build(market: &TestMarket, version: Uuid, status: BuildStatus) -> Result<(Uuid, u32)> {
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = seller(writer)?;
         task_changes::record_build(writer, &seller, version, status)
     })
@@ -92,7 +93,7 @@ async fn task_with_a_successful_build_becomes_an_asset() {
     let (build, number) = record_build(&market, second, BuildStatus::Queued).unwrap();
     assert_eq!(number, 1);
     let update = |status| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let seller = seller(writer)?;
             task_changes::update_build(writer, &seller, build, status)
         })
@@ -155,7 +156,7 @@ fn task_matches_the_columns_of_its_taskset() {
 fn columns_of_a_taskset_are_checked() {
     let market = small_market(&[]);
     let create = |columns: &[Column]| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let seller = seller(writer)?;
             task_changes::create_taskset(writer, &seller, "Sorting", columns)
         })
@@ -181,7 +182,7 @@ fn identifier_of_a_task_is_unique_until_it_is_deleted() {
     let id = add_task(&market, taskset, &task("t-1")).unwrap();
     assert!(matches!(add_task(&market, taskset, &task("t-1")), Err(Error::Conflict(_))));
     let delete = || {
-        write(&market, |writer| {
+        market.write(|writer| {
             let seller = seller(writer)?;
             task_changes::delete_task(writer, &seller, id)
         })
@@ -201,7 +202,7 @@ fn taskset_of_another_team_does_not_exist() {
     let (version_id, _) = add_version(&market, task_id, &version(VersionState::Draft)).unwrap();
     let (build_id, _) = record_build(&market, version_id, BuildStatus::Queued).unwrap();
     let other = |work: &dyn Fn(&mut Writer, &Vendor) -> Result<()>| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let other = platform().vendor(teams::resolve(writer.rows, "Both house")?)?;
             work(writer, &other)
         })
@@ -235,10 +236,11 @@ async fn listing_shows_the_number_of_tasks_after_each_change() {
     let id = add_task(&market, taskset, &task("t-1")).unwrap();
     add_task(&market, taskset, &task("t-2")).unwrap();
     assert_eq!(market.get("mkt_buyer", &path).await.ok()["catalog_scale"]["task_count"], 2);
-    write(&market, |writer| {
-        let seller = seller(writer)?;
-        task_changes::delete_task(writer, &seller, id)
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            let seller = seller(writer)?;
+            task_changes::delete_task(writer, &seller, id)
+        })
+        .unwrap();
     assert_eq!(market.get("mkt_buyer", &path).await.ok()["catalog_scale"]["task_count"], 1);
 }

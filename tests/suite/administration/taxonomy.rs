@@ -16,10 +16,10 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{HOUR, event_types, events, notifications, platform, problems, refusal, run_steps, write};
+use super::{HOUR, event_types, events, notifications, platform, problems, refusal, run_steps};
 use crate::{
     catalog::small_market::{BROWSE, matching_keys, published, small_market, small_market_with},
-    harness::{NOW, TestMarket},
+    harness::{NOW, TestMarket, elements},
 };
 
 fn label(slug: &str, label: &str) -> Label {
@@ -46,11 +46,10 @@ async fn check_words(market: &TestMarket, cases: &[(&str, &[&str])]) {
 #[tokio::test]
 async fn listing_is_found_by_the_new_label_of_its_domain_and_tag() {
     let market = small_market(&[]);
-    write(&market, |writer| taxonomy::create_domain(writer, platform(), &label("kelp", "Seaweed"))).unwrap();
-    write(&market, |writer| {
-        taxonomy::create_inventory_tag(writer, platform(), &inventory_tag("reef", "Corals"))
-    })
-    .unwrap();
+    market.write(|writer| taxonomy::create_domain(writer, platform(), &label("kelp", "Seaweed"))).unwrap();
+    market
+        .write(|writer| taxonomy::create_inventory_tag(writer, platform(), &inventory_tag("reef", "Corals")))
+        .unwrap();
     let record = published("a", 3, &json!({"domain_tags": ["kelp"], "tag_slugs": ["reef"], "assets": ["f"]}));
     market.seed_json(&json!({
         "teams": [{"key": "v", "name": "V", "roles": ["vendor"], "tier": 1, "nda_accepted_at": "-P99D", "created_at": "-P99D"}],
@@ -59,11 +58,10 @@ async fn listing_is_found_by_the_new_label_of_its_domain_and_tag() {
             "assets": record["assets"], "domain_tags": ["kelp"], "tag_slugs": ["reef"], "history": record["history"]}],
     }));
     assert_eq!(matching_keys(&market, "query=seaweed").await, ["a"]);
-    write(&market, |writer| taxonomy::update_domain(writer, platform(), &label("kelp", "Algae"))).unwrap();
-    write(&market, |writer| {
-        taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("reef", "Atolls"))
-    })
-    .unwrap();
+    market.write(|writer| taxonomy::update_domain(writer, platform(), &label("kelp", "Algae"))).unwrap();
+    market
+        .write(|writer| taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("reef", "Atolls")))
+        .unwrap();
     check_words(&market, &[("seaweed", &[]), ("algae", &["a"]), ("corals", &[]), ("atolls", &["a"])]).await;
     let expected = ["domain.created", "inventory_tag.created", "domain.updated", "inventory_tag.updated"];
     assert_eq!(event_types(&market, &["domain.", "inventory_tag."]), expected);
@@ -83,12 +81,13 @@ async fn domain_and_tag_with_the_same_slug_have_their_own_labels() {
         &own,
     );
     check_words(&market, &[("seaweed", &["a"]), ("underwater", &["b"])]).await;
-    write(&market, |writer| taxonomy::update_domain(writer, platform(), &label("kelp", "Algae"))).unwrap();
+    market.write(|writer| taxonomy::update_domain(writer, platform(), &label("kelp", "Algae"))).unwrap();
     check_words(&market, &[("algae", &["a"]), ("seaweed", &[]), ("underwater", &["b"])]).await;
-    write(&market, |writer| {
-        taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("kelp", "Submarine"))
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("kelp", "Submarine"))
+        })
+        .unwrap();
     check_words(&market, &[("algae", &["a"]), ("submarine", &["b"]), ("underwater", &[])]).await;
 }
 
@@ -96,7 +95,7 @@ async fn domain_and_tag_with_the_same_slug_have_their_own_labels() {
 fn slugs_are_unique_and_stay() {
     let market = small_market(&[]);
     let create = |slug: &str| {
-        write(&market, |writer| taxonomy::create_content_tag(writer, platform(), &label(slug, "Label")))
+        market.write(|writer| taxonomy::create_content_tag(writer, platform(), &label(slug, "Label")))
     };
     create("sea_maps").unwrap();
     assert!(matches!(create("sea_maps"), Err(Error::Conflict(_))));
@@ -104,21 +103,21 @@ fn slugs_are_unique_and_stay() {
         assert_eq!(problems(create(slug)).len(), 1, "{slug:?}");
     }
     let update = |slug: &str, text: &str| {
-        write(&market, |writer| taxonomy::update_content_tag(writer, platform(), &label(slug, text)))
+        market.write(|writer| taxonomy::update_content_tag(writer, platform(), &label(slug, text)))
     };
     assert!(matches!(update("absent", "Label"), Err(Error::NotFound(_))));
     assert_eq!(problems(update("sea_maps", " ")).len(), 1);
     update("sea_maps", "Charts").unwrap();
     assert_eq!(event_types(&market, &["content_tag."]), ["content_tag.created", "content_tag.updated"]);
     let create_domain =
-        |slug: &str| write(&market, |writer| taxonomy::create_domain(writer, platform(), &label(slug, "L")));
+        |slug: &str| market.write(|writer| taxonomy::create_domain(writer, platform(), &label(slug, "L")));
     assert!(matches!(create_domain("finance"), Err(Error::Conflict(_))));
 }
 
 fn deprecate(market: &TestMarket, hours: i64) -> Result<()> {
     let retires_at = Timestamp::parse(NOW).unwrap().plus_micros(hours * HOUR);
     let input = DeprecationInput { retires_at, accepts_new_listings: false, message: "Use a codebase." };
-    write(market, |writer| asset_types::deprecate(writer, platform(), Kind::RawData, &input)).map(|_| ())
+    market.write(|writer| asset_types::deprecate(writer, platform(), Kind::RawData, &input)).map(|_| ())
 }
 
 async fn listing_a(market: &TestMarket) -> Value {
@@ -167,10 +166,16 @@ fn vendors_of_a_deprecated_kind_are_notified_by_one_statement() {
     let ids = ["seller", "both"].map(|key| fixture_record_id("teams", key).to_string());
     assert_eq!(told, &json!({"count": 2, "team_ids": ids}));
     // A closed team hears nothing. The number of statements does not depend on the number of teams.
-    write(&market, |writer| {
-        team_closures::close(writer, platform(), marketplace::domain::listings::Actor::Platform, "Both house")
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            team_closures::close(
+                writer,
+                platform(),
+                marketplace::domain::listings::Actor::Platform,
+                "Both house",
+            )
+        })
+        .unwrap();
     assert_eq!(statements(72), with_two);
     assert_eq!(notifications(&market, "Both house").len(), 1);
     assert_eq!(notifications(&market, "Seller house").len(), 2);
@@ -179,7 +184,7 @@ fn vendors_of_a_deprecated_kind_are_notified_by_one_statement() {
 #[tokio::test]
 async fn kind_that_an_operator_retires_early_retires_once() {
     let market = small_market(&[published("a", 3, &json!({}))]);
-    let retire = || write(&market, |writer| asset_types::retire(writer, platform(), Kind::RawData));
+    let retire = || market.write(|writer| asset_types::retire(writer, platform(), Kind::RawData));
     assert_eq!(refusal(retire()), ("current", vec!["enable", "disable", "deprecate"]));
     deprecate(&market, 48).unwrap();
     retire().unwrap();
@@ -193,7 +198,8 @@ async fn kind_that_an_operator_retires_early_retires_once() {
 fn disabled_kind_is_enabled_again() {
     let market = small_market(&[]);
     let set = |is_enabled| {
-        write(&market, |writer| asset_types::set_enabled(writer, platform(), Kind::Codebase, is_enabled))
+        market
+            .write(|writer| asset_types::set_enabled(writer, platform(), Kind::Codebase, is_enabled))
             .unwrap()
     };
     assert!(!set(false).is_enabled && !set(false).is_enabled && set(true).is_enabled);
@@ -206,7 +212,7 @@ fn retired_kind_that_is_disabled_does_not_retire_again() {
     deprecate(&market, 48).unwrap();
     market.clock().advance(49 * HOUR);
     run_steps(&market);
-    write(&market, |writer| asset_types::set_enabled(writer, platform(), Kind::RawData, false)).unwrap();
+    market.write(|writer| asset_types::set_enabled(writer, platform(), Kind::RawData, false)).unwrap();
     run_steps(&market);
     let expected = ["asset_type.deprecated", "asset_type.retired", "asset_type.disabled"];
     assert_eq!(event_types(&market, &["asset_type."]), expected);
@@ -222,8 +228,7 @@ async fn retired_kind_stays_retired_when_the_clock_jumps_back() {
     assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
     assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
     let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
-    let retired =
-        types["deprecated_asset_types"].as_array().unwrap().iter().find(|kind| kind["slug"] == "raw_data");
+    let retired = elements(&types["deprecated_asset_types"]).find(|kind| kind["slug"] == "raw_data");
     assert_eq!(retired.unwrap()["deprecation"]["retired"], true, "{types}");
     market.clock().advance(40 * HOUR);
     run_steps(&market);

@@ -3,7 +3,6 @@
 use marketplace::{
     clock::fixture_record_id,
     domain::{
-        assets::Exclusivity,
         listings::{Actor, CatalogStatus},
         money::Cents,
         purchases::{PayWith, PurchaseKind},
@@ -11,8 +10,7 @@ use marketplace::{
     },
     error::{Error, Result},
     operations::{
-        grants::{self, GrantInput},
-        keys, listing_lifecycle,
+        grants, keys, listing_lifecycle,
         offers::{self, OfferInput},
         purchases::{self, PurchaseInput},
         team_closures, teams,
@@ -21,10 +19,10 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{event_types, events, platform, problems, write};
+use super::{event_types, events, platform, problems};
 use crate::{
     catalog::small_market::{BROWSE, listing, published, small_market, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, grant_input},
 };
 
 fn conflict<T: std::fmt::Debug>(result: Result<T>) -> String {
@@ -37,7 +35,7 @@ fn conflict<T: std::fmt::Debug>(result: Result<T>) -> String {
 #[tokio::test]
 async fn renamed_team_has_its_new_name_on_its_listings() {
     let market = small_market(&[published("a", 3, &json!({}))]);
-    write(&market, |writer| teams::rename(writer, platform(), "Seller house", "  Marble Works ")).unwrap();
+    market.write(|writer| teams::rename(writer, platform(), "Seller house", "  Marble Works ")).unwrap();
     let found = market.get("mkt_buyer", &format!("{BROWSE}?query=marble")).await.ok();
     assert_eq!(found["items"][0]["team_name"], "Marble Works", "{found}");
     let event = events(&market, &["team.renamed"]).pop().unwrap();
@@ -51,13 +49,12 @@ async fn renamed_team_has_its_new_name_on_its_listings() {
 fn name_of_another_team_is_refused_in_any_case() {
     let market = small_market(&[]);
     let rename =
-        |name: &'static str| write(&market, |writer| teams::rename(writer, platform(), "Seller house", name));
+        |name: &'static str| market.write(|writer| teams::rename(writer, platform(), "Seller house", name));
     assert!(conflict(rename("BUYER HOUSE")).contains("There is already a team \"Buyer house\""));
     assert_eq!(problems(rename(" \t")).len(), 1);
     // A team may change the case of its own name, and a closed team keeps its name.
     assert_eq!(rename("SELLER house").unwrap().name, "SELLER house");
-    write(&market, |writer| team_closures::close(writer, platform(), Actor::Platform, "Buyer house"))
-        .unwrap();
+    market.write(|writer| team_closures::close(writer, platform(), Actor::Platform, "Buyer house")).unwrap();
     assert!(conflict(rename("buyer house")).contains("There is already a team"));
 }
 
@@ -65,7 +62,7 @@ fn name_of_another_team_is_refused_in_any_case() {
 async fn roles_decide_what_a_team_may_do_and_take_nothing_away() {
     let market = small_market(&[published("a", 3, &json!({}))]);
     let set_roles = |roles: &'static [Role]| {
-        write(&market, |writer| teams::set_roles(writer, platform(), "Seller house", roles)).unwrap()
+        market.write(|writer| teams::set_roles(writer, platform(), "Seller house", roles)).unwrap()
     };
     set_roles(&[Role::Buyer]);
     assert_eq!(
@@ -84,15 +81,14 @@ async fn roles_decide_what_a_team_may_do_and_take_nothing_away() {
 async fn tier_and_avatar_are_checked_and_shown() {
     let market = small_market(&[published("a", 3, &json!({}))]);
     let set_tier =
-        |tier: u8| write(&market, |writer| teams::set_tier(writer, platform(), "Seller house", tier));
+        |tier: u8| market.write(|writer| teams::set_tier(writer, platform(), "Seller house", tier));
     assert_eq!(problems(set_tier(4)).len() + problems(set_tier(0)).len(), 2);
     set_tier(3).unwrap();
     let id = fixture_record_id("listings", "a");
     let detail = market.get("mkt_buyer", &format!("{BROWSE}/{id}")).await.ok();
     assert_eq!(detail["vendor_tier"], 3, "{detail}");
-    let set_avatar = |url: Option<&str>| {
-        write(&market, |writer| teams::set_avatar(writer, platform(), "Seller house", url))
-    };
+    let set_avatar =
+        |url: Option<&str>| market.write(|writer| teams::set_avatar(writer, platform(), "Seller house", url));
     for url in ["http://acme.example/a.png", "https://", "https:///a", "https://acme.example/a b", ""] {
         assert_eq!(problems(set_avatar(Some(url))).len(), 1, "{url}");
     }
@@ -107,19 +103,17 @@ async fn tier_and_avatar_are_checked_and_shown() {
 fn payout_setup_is_text_that_no_event_contains() {
     let market = small_market(&[]);
     let set = |text: &str| {
-        write(&market, |writer| teams::set_payout_setup(writer, platform(), "Seller house", Some(text)))
+        market.write(|writer| teams::set_payout_setup(writer, platform(), "Seller house", Some(text)))
     };
     assert_eq!(problems(set(&"x".repeat(2_001))).len(), 1);
     set("IBAN DE00 0000").unwrap();
-    let read =
-        || market.market().read_blocking(|reader| teams::payout_setup(reader, platform(), "Seller house"));
+    let read = || market.read(|reader| teams::payout_setup(reader, platform(), "Seller house"));
     assert_eq!(read().unwrap().as_deref(), Some("IBAN DE00 0000"));
     let event = events(&market, &["team."]).pop().unwrap();
     assert_eq!(event.kind, "team.payout_setup_changed");
     assert!(!event.data.to_string().contains("DE00") && event.data["is_set"] == true);
     // Earnings of a closed team stay payable.
-    write(&market, |writer| team_closures::close(writer, platform(), Actor::Platform, "Seller house"))
-        .unwrap();
+    market.write(|writer| team_closures::close(writer, platform(), Actor::Platform, "Seller house")).unwrap();
     set("IBAN DE11 1111").unwrap();
     assert_eq!(read().unwrap().as_deref(), Some("IBAN DE11 1111"));
 }
@@ -129,9 +123,9 @@ fn created_team_and_accepted_nda_are_events() {
     let market = TestMarket::empty();
     let input =
         teams::TeamInput { name: "Oak", is_vendor: true, is_buyer: true, tier: 2, has_accepted_nda: false };
-    let id = write(&market, |writer| teams::create(writer, &input)).unwrap();
+    let id = market.write(|writer| teams::create(writer, &input)).unwrap();
     for _ in 0..2 {
-        write(&market, |writer| teams::accept_nda(writer, "Oak")).unwrap();
+        market.write(|writer| teams::accept_nda(writer, "Oak")).unwrap();
     }
     let found = events(&market, &["team."]);
     assert_eq!(event_types(&market, &["team."]), ["team.created", "team.nda_accepted"]);
@@ -147,11 +141,11 @@ fn listing_status(market: &TestMarket, key: &str) -> CatalogStatus {
     let find = |reader: &marketplace::market::Reader| {
         store::listings::find(reader.rows, fixture_record_id("listings", key))
     };
-    market.market().read_blocking(find).unwrap().unwrap().status.catalog
+    market.read(find).unwrap().unwrap().status.catalog
 }
 
 fn close(market: &TestMarket, team: &str) -> Result<marketplace::domain::teams::Team> {
-    write(market, |writer| team_closures::close(writer, platform(), Actor::Platform, team))
+    market.write(|writer| team_closures::close(writer, platform(), Actor::Platform, team))
 }
 
 #[tokio::test]
@@ -163,15 +157,9 @@ async fn closing_a_team_ends_what_it_has_begun() {
         listing("c", &json!({})),
         published("d", 3, &json!({"team": "both"})),
     ]);
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Code",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    write(&market, |writer| grants::create(writer, &grant)).unwrap();
-    let (_, key) = write(&market, |writer| keys::create(writer, "Seller house", "ci", None)).unwrap();
+    let grant = grant_input("Seller house", "Code");
+    market.write(|writer| grants::create(writer, &grant)).unwrap();
+    let (_, key) = market.write(|writer| keys::create(writer, "Seller house", "ci", None)).unwrap();
     market.get(&key, "/v2/codebases").await.ok();
     close(&market, "Seller house").unwrap();
     for key in [key.as_str(), "mkt_seller"] {
@@ -191,19 +179,18 @@ fn nothing_is_changed_or_created_for_a_closed_team() {
     let market = small_market(&[published("a", 3, &json!({}))]);
     close(&market, "Seller house").unwrap();
     let team = "Seller house";
-    let grant =
-        GrantInput { team, title: "Code", exclusivity: Exclusivity::Available, group: None, max_bytes: None };
+    let grant = grant_input(team, "Code");
     let id = fixture_record_id("listings", "a");
     let results = [
         conflict(close(&market, team)),
-        conflict(write(&market, |writer| teams::rename(writer, platform(), team, "New"))),
-        conflict(write(&market, |writer| teams::set_roles(writer, platform(), team, &[]))),
-        conflict(write(&market, |writer| teams::set_tier(writer, platform(), team, 2))),
-        conflict(write(&market, |writer| teams::set_avatar(writer, platform(), team, None))),
-        conflict(write(&market, |writer| teams::accept_nda(writer, team))),
-        conflict(write(&market, |writer| keys::create(writer, team, "ci", None))),
-        conflict(write(&market, |writer| grants::create(writer, &grant))),
-        conflict(write(&market, |writer| {
+        conflict(market.write(|writer| teams::rename(writer, platform(), team, "New"))),
+        conflict(market.write(|writer| teams::set_roles(writer, platform(), team, &[]))),
+        conflict(market.write(|writer| teams::set_tier(writer, platform(), team, 2))),
+        conflict(market.write(|writer| teams::set_avatar(writer, platform(), team, None))),
+        conflict(market.write(|writer| teams::accept_nda(writer, team))),
+        conflict(market.write(|writer| keys::create(writer, team, "ci", None))),
+        conflict(market.write(|writer| grants::create(writer, &grant))),
+        conflict(market.write(|writer| {
             let vendor = platform().vendor_of_listing(writer.rows, id)?;
             listing_lifecycle::restore(writer, &vendor, Actor::Platform, id)
         })),
@@ -263,15 +250,16 @@ async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
     let market = small_market_with(&[published("a", 3, &bids), published("d", 3, &of_both)], &records);
     let [theirs, own] = ["a", "d"].map(|key| fixture_record_id("listings", key));
     for (team, listing) in [("Both house", theirs), ("Buyer house", own), ("Other buyer", theirs)] {
-        write(&market, |writer| {
-            let buyer = platform().buyer(teams::resolve(writer.rows, team)?)?;
-            let pay_with = PayWith::Invoice;
-            let offer = OfferInput { listing, amount: Cents(4_000), pay_with };
-            offers::submit(writer, &buyer, Actor::Team, &offer)?;
-            let purchase = PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with };
-            purchases::create(writer, &buyer, Actor::Team, &purchase)
-        })
-        .unwrap();
+        market
+            .write(|writer| {
+                let buyer = platform().buyer(teams::resolve(writer.rows, team)?)?;
+                let pay_with = PayWith::Invoice;
+                let offer = OfferInput { listing, amount: Cents(4_000), pay_with };
+                offers::submit(writer, &buyer, Actor::Team, &offer)?;
+                let purchase = PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with };
+                purchases::create(writer, &buyer, Actor::Team, &purchase)
+            })
+            .unwrap();
     }
     close(&market, "Both house").unwrap();
     let closed = events(&market, &["team.closed"]).pop().unwrap();
@@ -290,7 +278,7 @@ async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
     let offers = market.get("mkt_other", &format!("{BROWSE}/offers")).await.ok();
     assert_eq!(offers["offers"][0]["offer"]["status"], "submitted", "{offers}");
     let pending = |team: &str| {
-        market.market().read_blocking(|reader| {
+        market.read(|reader| {
             let team = teams::resolve(reader.rows, team)?;
             Ok(store::purchases::list_pending_of(reader.rows, team.row_id)?.len())
         })

@@ -6,7 +6,7 @@ use marketplace::{
     operations::{keys, task_changes, taxonomy, teams},
 };
 
-use super::{platform, tasksets::seller, write};
+use super::{platform, tasksets::seller};
 use crate::{catalog::small_market::small_market, harness::TestMarket};
 
 /// Returns what is wrong with a text.
@@ -24,24 +24,24 @@ fn names_are_short_lines() {
         |market, name| {
             let team =
                 teams::TeamInput { name, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: false };
-            problem_kind(write(market, |writer| teams::create(writer, &team)))
+            problem_kind(market.write(|writer| teams::create(writer, &team)))
         },
-        |market, name| problem_kind(write(market, |writer| keys::create(writer, "Seller house", name, None))),
+        |market, name| problem_kind(market.write(|writer| keys::create(writer, "Seller house", name, None))),
         |market, name| {
-            problem_kind(write(market, |writer| {
+            problem_kind(market.write(|writer| {
                 let seller = seller(writer)?;
                 task_changes::create_taskset(writer, &seller, name, &[])
             }))
         },
         |market, name| {
             let label = Label { slug: "kelp".to_owned(), label: name.to_owned() };
-            problem_kind(write(market, |writer| taxonomy::create_domain(writer, platform(), &label)))
+            problem_kind(market.write(|writer| taxonomy::create_domain(writer, platform(), &label)))
         },
         |market, name| {
             let text = |text: &str| text.to_owned();
             let (slug, label, description) = (text("kelp"), text("Kelp"), text("About it."));
             let tag = InventoryTag { slug, label, description, category: text(name) };
-            problem_kind(write(market, |writer| taxonomy::create_inventory_tag(writer, platform(), &tag)))
+            problem_kind(market.write(|writer| taxonomy::create_inventory_tag(writer, platform(), &tag)))
         },
     ];
     let market = small_market(&[]);

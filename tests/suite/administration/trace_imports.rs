@@ -28,7 +28,6 @@ use uuid::Uuid;
 use super::{
     events, platform, problems,
     tasksets::{seller, task, version},
-    write,
 };
 use crate::{
     catalog::small_market::small_market,
@@ -48,21 +47,23 @@ struct Tasks {
 impl Tasks {
     fn new(count: usize) -> Tasks {
         let market = small_market(&[]);
-        let (taskset, versions) = write(&market, |writer| {
-            let seller: Vendor = seller(writer)?;
-            let taskset = task_changes::create_taskset(writer, &seller, "Sorting", &[])?;
-            let mut versions = Vec::new();
-            for number in 0..count {
-                // The last task is binarized.
-                let input = TaskInput { binarized: number + 1 == count, ..task(&format!("t-{number}")) };
-                let task = task_changes::add_task(writer, &seller, taskset, &input)?;
-                let (id, _) = task_changes::add_version(writer, &seller, task, &version(VersionState::Live))?;
-                task_changes::record_build(writer, &seller, id, BuildStatus::Succeeded)?;
-                versions.push(id);
-            }
-            Ok((taskset, versions))
-        })
-        .unwrap();
+        let (taskset, versions) = market
+            .write(|writer| {
+                let seller: Vendor = seller(writer)?;
+                let taskset = task_changes::create_taskset(writer, &seller, "Sorting", &[])?;
+                let mut versions = Vec::new();
+                for number in 0..count {
+                    // The last task is binarized.
+                    let input = TaskInput { binarized: number + 1 == count, ..task(&format!("t-{number}")) };
+                    let task = task_changes::add_task(writer, &seller, taskset, &input)?;
+                    let (id, _) =
+                        task_changes::add_version(writer, &seller, task, &version(VersionState::Live))?;
+                    task_changes::record_build(writer, &seller, id, BuildStatus::Succeeded)?;
+                    versions.push(id);
+                }
+                Ok((taskset, versions))
+            })
+            .unwrap();
         Tasks { market, taskset, versions }
     }
 
@@ -71,7 +72,7 @@ impl Tasks {
     }
 
     fn find(&self, id: Uuid) -> TraceImport {
-        self.market.market().read_blocking(|reader| trace_imports::find(reader, platform(), id)).unwrap()
+        self.market.read(|reader| trace_imports::find(reader, platform(), id)).unwrap()
     }
 
     /// Imports lines, and returns the result.
@@ -254,11 +255,13 @@ fn import_needs_a_file_and_a_taskset_of_an_open_team() {
     let uploads = market.data_dir().join("blobs/uploads");
     let count = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
     assert_eq!(count(), 0, "nothing is left of an import that was refused");
-    write(&tasks.market, |writer| {
-        let actor = marketplace::domain::listings::Actor::Platform;
-        marketplace::operations::team_closures::close(writer, platform(), actor, "Seller house")
-    })
-    .unwrap();
+    tasks
+        .market
+        .write(|writer| {
+            let actor = marketplace::domain::listings::Actor::Platform;
+            marketplace::operations::team_closures::close(writer, platform(), actor, "Seller house")
+        })
+        .unwrap();
     assert!(matches!(tasks.start(b"{}"), Err(Error::Conflict(_))));
 }
 
@@ -323,7 +326,7 @@ fn file_is_deleted_when_its_import_has_ended() {
     tasks.market.run_background();
     let uploads = tasks.market.market().data_dir().join("blobs/uploads");
     assert_eq!(std::fs::read_dir(uploads).unwrap().count(), 0);
-    let rows = tasks.market.market().read_blocking(|reader| store::uploads::list(reader.rows)).unwrap();
+    let rows = tasks.market.read(|reader| store::uploads::list(reader.rows)).unwrap();
     assert!(rows.is_empty(), "{rows:?}");
     let found = tasks.find(import.id);
     assert_eq!((found.status, found.size_bytes), (TraceImportStatus::Completed, text.len() as u64));

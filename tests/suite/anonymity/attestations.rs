@@ -21,8 +21,7 @@ const OTHER: &str = "mkt_demo_both";
 /// The team of [`BUYER`], and a published listing of the team of [`VENDOR`].
 fn traded(market: &TestMarket) -> (Uuid, String, Uuid) {
     market
-        .market()
-        .read_blocking(|reader| {
+        .read(|reader| {
             let teams = store::teams::list(reader.rows)?;
             let named = |key: &str| {
                 let record = demo_records().find("teams", demo_records().team_of(key));
@@ -56,8 +55,7 @@ async fn attestations_identify_no_buyer_and_are_for_buyers_only() {
     hidden.add([buyer.to_string(), name, id.to_owned(), BUYER.to_owned()]);
 
     let (envelope, statement_sha256) = market
-        .market()
-        .read_blocking(|reader| {
+        .read(|reader| {
             let row = store::purchases::find(reader.rows, id.parse().unwrap())?.unwrap();
             let found = store::attestations::find(reader.rows, row.row_id)?.unwrap();
             Ok((found.envelope, found.statement_sha256))

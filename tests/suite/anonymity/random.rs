@@ -58,7 +58,7 @@ fn operator(market: &TestMarket) -> Operator<'_> {
     let create = |writer: &mut marketplace::market::Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "anonymity", KeyScope::All, None)
     };
-    let (_, key) = market.market().write_blocking(create).unwrap();
+    let (_, key) = market.write(create).unwrap();
     Operator { market, key }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::{
-    demo,
+    demo, elements,
     records::{self, demo_records},
 };
 
@@ -26,12 +26,8 @@ async fn lists_contain_only_own_opportunities() {
                     .filter(|record| status.is_empty() || record["status"] == status)
                     .map(|record| records::id(collection, record).to_string())
                     .collect();
-                let mut found: Vec<String> = page["items"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|item| item["id"].as_str().unwrap().to_owned())
-                    .collect();
+                let mut found: Vec<String> =
+                    elements(&page["items"]).map(|item| item["id"].as_str().unwrap().to_owned()).collect();
                 seen += found.len();
                 ids.sort();
                 found.sort();

@@ -14,7 +14,7 @@ use super::{
     generated::{self, CAPABILITIES, DOMAINS, EXTENSIONS, FORMATS, KINDS, LANGUAGES, TAGS, WORDS},
     oracle::{self, ListingFacts, QueryParameters},
 };
-use crate::harness::{TestMarket, documents::vendor_document, listing_lifecycle, random::Random};
+use crate::harness::{TestMarket, documents::vendor_document, elements, listing_lifecycle, random::Random};
 
 /// Teams that browse: one that is vendor and buyer, and one that is only a buyer.
 const VIEWERS: [&str; 2] = ["two", "shopper"];
@@ -284,9 +284,7 @@ async fn page_through_changes(
         page_query.push(("limit", (1 + random.below(4)).to_string()));
         page_query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
         let page = pair.page("shopper", &page_query).await;
-        seen.extend(
-            page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()),
-        );
+        seen.extend(elements(&page["items"]).map(|item| item["id"].as_str().unwrap().to_owned()));
         cursor = page["next_cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             break;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::small_market::{BROWSE, keys, listing, published, small_market, small_market_with};
 use crate::harness::{
-    BASE, demo,
+    BASE, demo, elements,
     records::{demo_records, id, is_published},
 };
 
@@ -127,12 +127,8 @@ async fn summary_lists_twelve_assets_and_counts_all() {
     let page = market.get("mkt_buyer", BROWSE).await.ok();
     let detail = market.get("mkt_buyer", &detail_path("many")).await.ok();
     for listing in [&page["items"][0], &detail] {
-        let parts: Vec<&str> = listing["assets"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|asset| asset["title"].as_str().unwrap())
-            .collect();
+        let parts: Vec<&str> =
+            elements(&listing["assets"]).map(|asset| asset["title"].as_str().unwrap()).collect();
         assert_eq!(parts, (0..12).map(|number| format!("Part {number}")).collect::<Vec<_>>());
         assert_eq!(
             listing["assets"][0]["scale"],

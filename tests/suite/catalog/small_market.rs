@@ -36,6 +36,12 @@ pub fn published(key: &str, days: u32, change: &Value) -> Value {
     record
 }
 
+/// Returns the record of a key with which a team signs in: `mkt_TEAM_console`.
+pub fn console_key(team: &str) -> Value {
+    json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
+        "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
+}
+
 /// Creates a market with these listings.
 pub fn small_market(listings: &[Value]) -> TestMarket {
     small_market_with(listings, &json!({}))

@@ -35,7 +35,7 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
         let featured = place.map(|place| 10 * row_id.0 as u32 + place);
         store::listings::set_featured(writer.rows, row_id, featured, writer.now)
     };
-    market.market().write_blocking(change).unwrap();
+    market.write(change).unwrap();
 }
 
 /// Reads all pages, with changes before each one but the first, and returns the keys of the listings.
@@ -81,7 +81,7 @@ async fn walk_keeps_the_order_of_its_first_page_while_listings_change() {
 fn try_transition(market: &TestMarket, key: &str, operation: Operation) {
     let id = fixture_record_id("listings", key);
     let change = |writer: &mut Writer| listing_lifecycle::perform(writer, id, operation);
-    let _ = market.market().write_blocking(change);
+    let _ = market.write(change);
 }
 
 /// Sets the certification of a listing.
@@ -92,7 +92,7 @@ fn certify(market: &TestMarket, key: &str, is_certified: bool) {
         let at = is_certified.then_some(writer.now);
         store::listings::set_certified_at(writer.rows, row_id, at, writer.now)
     };
-    market.market().write_blocking(certify).unwrap();
+    market.write(certify).unwrap();
 }
 
 async fn next_page(market: &TestMarket, query: &str, page: &Value) -> TestResponse {
@@ -203,7 +203,7 @@ async fn sort_order_that_no_change_affects_reads_no_changes() {
 #[test]
 fn cleanup_is_repeated_without_requests() {
     let market = market_of_keys();
-    market.market().write_blocking(|writer| cleanup::enqueue(writer)).unwrap();
+    market.write(|writer| cleanup::enqueue(writer)).unwrap();
     market.run_background();
     certify(&market, "old", true);
     for _ in 0..6 {
@@ -211,11 +211,10 @@ fn cleanup_is_repeated_without_requests() {
         market.run_background();
     }
     assert_eq!(cleanup::sweep(market.market()).unwrap().sort_changes, 0);
-    let change =
-        market.market().read_blocking(|reader| store::index_queue::last_change(reader.rows)).unwrap();
+    let change = market.read(|reader| store::index_queue::last_change(reader.rows)).unwrap();
     let as_of = |change| {
         let sort = store::sort_changes::ChangingSort::Recommended;
-        market.market().read_blocking(|reader| store::sort_changes::find_as_of(reader.rows, sort, change, 9))
+        market.read(|reader| store::sort_changes::find_as_of(reader.rows, sort, change, 9))
     };
     assert_eq!(as_of(change as u64 - 1).unwrap(), None, "the change was deleted");
     assert_eq!(as_of(change as u64).unwrap().unwrap().len(), 0);

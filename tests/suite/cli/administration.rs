@@ -1,6 +1,6 @@
 //! What operators see when they administer a market: messages, lists, completions, and manual pages.
 
-use std::sync::Mutex;
+use std::{os::unix::fs::PermissionsExt, process::Command, sync::Mutex};
 
 use marketplace::{
     operations::{self, index_checks::IndexCheck},
@@ -169,6 +169,12 @@ fn completions_and_manual_pages_name_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout_of(&run(&["completions", shell], directory));
         assert!(script.contains("accept-nda") && script.contains("reindex"), "{shell}");
+        for option in ["config", "data", "version"] {
+            assert!(script.contains(option), "{shell}: {option}");
+        }
+        for hidden in ["read-untrusted", "run-litestream"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
     }
     stdout_of(&run(&["man", "."], directory));
     for page in ["marketplace.1", "marketplace-backup.1", "marketplace-key-create.1"] {
@@ -176,6 +182,12 @@ fn completions_and_manual_pages_name_every_command() {
     }
     stdout_of(&run(&["man", "share/man/man1"], directory));
     assert!(directory.join("share/man/man1/marketplace.1").is_file(), "the directory is created");
+    // Also those of root are for all users.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 022 && exec \"$PROGRAM\" man pages"]).current_dir(directory).env_clear();
+    stdout_of(&shell.env("PROGRAM", env!("CARGO_BIN_EXE_marketplace")).output().unwrap());
+    let mode = |path: &str| std::fs::metadata(directory.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(["pages", "pages/marketplace.1"].map(mode), [0o755, 0o644]);
     let (code, stderr) = run_failing(&["man", "marketplace.1/pages"], directory);
     assert!(code == 1 && stderr.contains("cannot write manual pages to marketplace.1/pages"), "{stderr}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{run, run_failing, stdout_of, temp_dir};
-use crate::harness::server::Server;
+use crate::harness::{elements, server::Server};
 
 /// Runs a command that must succeed, and returns what it prints without the line break.
 fn print(arguments: &[&str], directory: &Path) -> String {
@@ -116,8 +116,7 @@ fn commands_change_credits_and_list_the_ledger() {
         let of_posting = |posting: &Value| {
             ["account", "amount"].map(|field| posting[field].as_str().unwrap().to_owned()).concat()
         };
-        let mut postings: Vec<String> =
-            entry["postings"].as_array().unwrap().iter().map(of_posting).collect();
+        let mut postings: Vec<String> = elements(&entry["postings"]).map(of_posting).collect();
         postings.sort();
         (entry["entry_type"].as_str().unwrap().to_owned(), postings)
     };

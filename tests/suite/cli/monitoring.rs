@@ -60,6 +60,7 @@ fn own_address_needs_no_key_and_has_nothing_else() {
         let response = get(&address, path);
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {response}");
         assert!(response.contains(text), "{path}: {response}");
+        assert!(response.contains("\r\nx-request-id: "), "{path}: {response}");
     }
     assert!(get(&server.1, "/metrics").starts_with("HTTP/1.1 401 "), "the other address needs a key");
     assert_eq!(server.terminate(), 0);

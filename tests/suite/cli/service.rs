@@ -91,6 +91,10 @@ fn new_market_is_served_from_its_settings_file() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert!(json["operator_key"].as_str().unwrap().starts_with("mkt_op_"), "{json}");
     assert!(directory.join("elsewhere/market.sqlite").is_file() && !directory.join("other/data").exists());
+    let mut init = marketplace(&["init", "fourth", "--json"], directory);
+    let fourth = stdout_of(&init.env("MARKETPLACE_DATA_FOLDER", "of-variable").output().unwrap());
+    assert!(fourth.contains("/of-variable\""), "the server would use it, too: {fourth}");
+    assert!(directory.join("of-variable/market.sqlite").is_file() && !directory.join("fourth/data").exists());
     // A new file system.
     fs::create_dir_all(directory.join("volume/lost+found")).unwrap();
     stdout_of(&run(&["init", "third", "--data", "volume"], directory));
@@ -302,6 +306,31 @@ fn reload_takes_what_can_change_and_says_what_cannot() {
     assert!(!server.2.read().contains("route=/operator/v1/teams"), "{}", server.2.read());
     assert!(!page().contains("Open on Sunday") && budget().contains("\"other\";q=1200;"));
     assert_eq!(server.terminate(), 0);
+}
+
+/// Programs that collect logs lose, or report, what is not.
+#[test]
+fn every_line_of_a_log_in_json_is_json() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let manager = Manager::new(&directory.join("notify"));
+    let mut command = marketplace(&["serve", "--listen", "127.0.0.1:0", "--data", "market"], directory);
+    command.env("NOTIFY_SOCKET", directory.join("notify"));
+    command.env("MARKETPLACE_LOG_FORMAT", "json").env("MARKETPLACE_LOGS_FORMAT", "json");
+    let mut server = Server::spawn(command);
+    manager.next("READY=1");
+    reload(&mut server, &manager);
+    server.signal("TERM");
+    assert_eq!(server.0.wait().unwrap().code(), Some(0));
+    let log = server.2.read();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+    let is_warning = |line: &Value| {
+        let message = line["fields"]["message"].as_str().unwrap_or_default();
+        message.starts_with("MARKETPLACE_LOGS_FORMAT is not a setting")
+    };
+    assert_eq!(lines.filter(is_warning).count(), 2, "at the start, and with the reload: {log}");
 }
 
 #[test]

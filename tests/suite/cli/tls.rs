@@ -200,6 +200,7 @@ fn requests_without_tls_are_redirected() {
             let response = send_plain(TcpStream::connect(&address).unwrap(), &request);
             assert!(response.starts_with("HTTP/1.1 308 "), "{response}");
             assert!(response.contains(&format!("location: {expected}\r\n")), "{response}");
+            assert!(response.contains("\r\nx-request-id: "), "{response}");
             assert!(!response.contains("strict-transport"), "{response}");
         }
     }
@@ -273,7 +274,25 @@ fn pair_that_cannot_be_used_is_an_error_at_the_start() {
     std::fs::write(path("empty.pem"), "").unwrap();
     std::fs::rename(path("key.pem"), path("other.pem")).unwrap();
     write_pair(directory.path());
+    let text = std::fs::read_to_string(path("key.pem")).unwrap();
+    let secret = text.lines().nth(1).unwrap();
+    for (name, changed) in [
+        ("one-line.pem", text.replace('\n', "")),
+        ("escaped.pem", text.replace('\n', "\\n")),
+        ("cut.pem", text.replace("-----END", "")),
+        ("damaged.pem", text.replace(secret, &format!("{secret}!"))),
+        ("encrypted.pem", text.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY")),
+    ] {
+        std::fs::write(path(name), changed).unwrap();
+    }
+    assert!(Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
     for (certificate, key, expected) in [
+        ("certificate.pem", "one-line.pem", "no private key in PEM: the line with its end is missing"),
+        ("certificate.pem", "escaped.pem", "no private key in PEM: the line with its beginning is damaged"),
+        ("certificate.pem", "cut.pem", "no private key in PEM: the line with its end is missing"),
+        ("certificate.pem", "damaged.pem", "no private key in PEM: its text is damaged"),
+        ("certificate.pem", "encrypted.pem", "it is encrypted; write it without a passphrase"),
+        ("certificate.pem", "pipe", "pipe cannot be read: it is not a regular file"),
         ("certificate.pem", "other.pem", "cannot be used together"),
         ("empty.pem", "key.pem", "empty.pem is no certificate in PEM: it contains none"),
         ("certificate.pem", "certificate.pem", "certificate.pem is no private key in PEM: it contains none"),
@@ -284,6 +303,9 @@ fn pair_that_cannot_be_used_is_an_error_at_the_start() {
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--config", "tls.toml"];
         let (code, message) = run_failing(&arguments, directory.path());
         assert!(code == 1 && message.contains(expected), "{certificate} {key}: {code} {message}");
+        // Neither as text nor as a list of bytes.
+        let bytes = format!("{:?}", secret.as_bytes());
+        assert!(!message.contains(secret) && !message.contains(bytes.trim_matches(['[', ']'])), "{message}");
     }
 }
 

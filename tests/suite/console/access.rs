@@ -1,7 +1,7 @@
 //! What each page of the table shows to whom. A new page is covered by its line in the table.
 
 use marketplace::{
-    console::{self, PREFIX, PageRow},
+    console::{PREFIX, PageRow},
     domain::principals::KeyScope,
     market::Writer,
     operations::{access::Platform, keys},
@@ -10,42 +10,21 @@ use marketplace::{
 use poem::http::Method;
 use uuid::Uuid;
 
+use super::{BOTH, BUYER, NO_NDA, NO_ROLE, OPERATOR, VENDOR, is_for_operators, path_of, rows};
 use crate::harness::{self, TestMarket, browser::Browser};
 
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
-const BOTH: &str = "mkt_demo_both";
 const LOCKED: &str = "mkt_demo_locked";
-const NO_NDA: &str = "mkt_demo_no_nda";
-const NO_ROLE: &str = "mkt_demo_no_role";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// The end of the address that says that a form was not carried out.
 const UNSAVED: &str = "notice=session_ended_unsaved";
-
-/// Returns the path of a page, with an ID that nothing has for each parameter.
-fn path_of(row: &PageRow) -> String {
-    let segments = row.path.split('/').map(|segment| {
-        if segment.starts_with('{') { Uuid::from_u128(7).to_string() } else { segment.to_owned() }
-    });
-    format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
-}
 
 /// Whether a row receives bytes by PUT, and is no page and no form.
 fn receives_bytes(row: &PageRow) -> bool {
     !row.is_shown && !row.has_form
 }
 
-fn is_for_operators(row: &PageRow) -> bool {
-    row.access.is_some_and(|access| access.audience() == Audience::Operators)
-}
-
 fn has_parameters(row: &PageRow) -> bool {
     row.path.contains('{')
-}
-
-fn rows() -> impl Iterator<Item = PageRow> {
-    console::pages().into_iter()
 }
 
 #[tokio::test]
@@ -311,7 +290,7 @@ async fn market_without_operators_has_no_pages_for_them() {
         let create = |writer: &mut Writer| {
             keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
         };
-        let (_, key) = market.market().write_blocking(create).unwrap();
+        let (_, key) = market.write(create).unwrap();
         let browser = Browser::signed_in(&market, &key).await;
         let status = if is_enabled { 200 } else { 404 };
         assert_eq!(browser.get("/console/operator/teams").await.status(), status, "{is_enabled}");

@@ -5,14 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::bulk_changes::{NEW, create_draft, create_proposed, start};
+use super::{BOTH, VENDOR};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
     records::demo_records,
 };
-
-const VENDOR: &str = "mkt_demo_vendor";
-const BOTH: &str = "mkt_demo_both";
 
 /// Returns the ID of an asset in the vendor's table that a query selects.
 async fn find(browser: &Browser<'_>, query: &str) -> String {

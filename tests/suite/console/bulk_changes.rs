@@ -3,6 +3,7 @@
 use marketplace::clock::fixture_record_id;
 use serde_json::{Value, json};
 
+use super::BOTH;
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
@@ -11,7 +12,6 @@ use crate::harness::{
 
 pub const VENDOR: &str = "mkt_demo_vendor";
 pub const OPERATOR: &str = "mkt_demo_operator";
-const BOTH: &str = "mkt_demo_both";
 pub const NEW: &str = "/console/inventory/changes/new";
 
 /// Creates codebases of a team with these fields, which are locked by the API. Returns their IDs.

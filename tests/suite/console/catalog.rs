@@ -2,21 +2,14 @@
 
 use std::mem;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::BUYER;
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{self, TestMarket, browser::Browser},
     sales::listing_id,
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-
-/// Returns the record of a key with which a team can sign in.
-fn console_key(team: &str) -> Value {
-    json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-        "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-}
 
 /// Returns the IDs of the listings that a page offers to compare.
 fn listings(page: &str) -> Vec<&str> {

@@ -2,14 +2,12 @@
 
 use regex::Regex;
 
+use super::VENDOR;
 use super::requests::{send, target};
 use crate::{
     catalog::small_market,
     harness::{TestMarket, browser::Browser, git::Repositories},
-    opportunities::estimations::run_jobs,
 };
-
-const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_ESTIMATION: &str = "/console/estimations/new";
 
@@ -39,9 +37,11 @@ fn market(repositories: &Repositories) -> TestMarket {
     repositories.create_with_files("acme/ledger", &[("src/main.rs", "fn main() {\n    run();\n}\n")]);
     let url = repositories.url();
     let market = TestMarket::with_settings(|settings| settings.repositories.github_url.clone_from(&url));
-    let key = serde_json::json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": "mkt_seller_console", "created_at": "-P99D"});
-    small_market::seed_market(&market, &[], &serde_json::json!({"keys": [key]}));
+    small_market::seed_market(
+        &market,
+        &[],
+        &serde_json::json!({"keys": [small_market::console_key("seller")]}),
+    );
     market
 }
 
@@ -62,7 +62,7 @@ async fn repository_is_measured_quoted_and_added() {
         .expect(200, "The repository is being measured.")
         .expect(200, "hx-trigger=\"every 3s\"")
         .expect(200, "outerMorph");
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     let quoted = browser.get(&path).await;
     // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, with the surcharge for code that is not in the
     // common languages, less and plus 25 %.
@@ -86,7 +86,7 @@ async fn repository_is_measured_quoted_and_added() {
     browser.get(&asset).await.expect(200, "acme/ledger").expect(200, "ledger");
     browser.get(&path).await.expect(200, &asset);
     assert_eq!(target(&browser.submit(&question, &add, &[]).await), asset, "pressed twice, added once");
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     browser.get(&asset).await.expect(200, "Read from the linked GitHub repository");
 }
 
@@ -96,7 +96,7 @@ async fn repository_that_cannot_be_read_says_why() {
     let market = market(&repositories);
     let browser = Browser::signed_in(&market, "mkt_seller_console").await;
     let path = request(&browser, "acme/nothing").await;
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     let page = browser.get(&path).await;
     page.expect(200, "Not readable").expect(200, "could not be read").expect(200, "Estimate it again");
     assert!(!page.text.contains("file://"), "nothing about the server: {}", page.visible());

@@ -99,15 +99,18 @@ async fn what_an_empty_form_lacks_is_marked() {
     assert!(faults.is_empty(), "{}", faults.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// Each field that browsers require is marked for people, too.
+/// Each field that browsers require is marked for people, too. Browsers cut off what is pasted into a field with a maximum length,
+/// which nobody notices in a text of several lines.
 #[tokio::test]
 async fn what_needs_a_value_says_so() {
     let market = crate::harness::demo();
+    let cut = Regex::new("<textarea[^>]* maxlength=").unwrap();
     let needs = Regex::new(r#"<(?:input|select|textarea)[^>]* id="([^"]+)"[^>]* required[ >]"#).unwrap();
     let mut count = 0;
     for key in KEYS {
         let browser = Browser::signed_in(market, key).await;
         for (address, page) in crawl(&browser).await.pages {
+            assert!(!cut.is_match(&page.text), "{address} cuts off a text");
             for field in needs.captures_iter(&page.text) {
                 let label = page.text.split(&format!("<label for=\"{}\">", &field[1])).nth(1);
                 // A box, and the first of several choices, have another label.

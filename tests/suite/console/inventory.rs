@@ -3,13 +3,13 @@
 use regex::Regex;
 use serde_json::json;
 
+use super::VENDOR;
 use super::bulk_changes::{NEW, create, start};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
 };
 
-const VENDOR: &str = "mkt_demo_vendor";
 const INVENTORY: &str = "/console/inventory";
 
 /// Returns the rows of the table, each as the ID and the texts of the cells.
@@ -229,7 +229,7 @@ async fn file_has_the_rows_of_the_table() {
             let offset = format!("limit=50&amp;offset={}", rows.len());
             assert_eq!(page.text.contains(&offset), !rows.is_empty(), "{query} {offset}");
             rows.extend(table(&page));
-            if !page.text.contains("rel=\"next\"") {
+            if !page.text.contains(">Next</button>") {
                 break;
             }
         }
@@ -295,6 +295,54 @@ async fn assets_are_moved_between_groups() {
         assert_eq!(browser.get(&path).await.status(), 404, "{path}");
         assert_eq!(browser.post(&path, &[("name", "Mine")]).await.status(), 404, "{path}");
     }
+}
+
+/// Assets that are chosen stay chosen on other pages, without a script, and on the way back from the page of a change.
+#[tokio::test]
+async fn chosen_assets_stay_chosen_on_other_pages() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    create(&market, "Wombat", 160).await;
+    let first = browser.get(&format!("{INVENTORY}?query=wombat&sort=name")).await;
+    let rows = table(&first);
+    let (one, two) = (rows[0].0.as_str(), rows[1].0.as_str());
+    let button = format!("<button name=\"from\" value=\"50\" formaction=\"{INVENTORY}\">Next</button>");
+    first.expect(200, &button).expect(200, "name=\"sort\" value=\"name\"").expect(200, "Choose assets:");
+
+    let second =
+        browser.get(&format!("{INVENTORY}?query=wombat&sort=name&asset={one}&asset={two}&from=50")).await;
+    let hidden = |id: &str| format!("type=\"hidden\" name=\"asset\" value=\"{id}\"");
+    second.expect(200, "2 assets of other pages chosen").expect(200, &hidden(one)).expect(200, &hidden(two));
+    let three = table(&second)[0].0.clone();
+    let chosen = format!("asset={one}&asset={two}&asset={three}");
+    let back = browser.get(&format!("{INVENTORY}?query=wombat&sort=name&{chosen}&from=0")).await;
+    let checked = |id: &str| format!("value=\"{id}\" checked");
+    back.expect(200, &checked(one)).expect(200, &checked(two)).expect(200, &hidden(&three));
+    assert!(!back.text.contains(&hidden(one)), "an asset of the page is chosen twice");
+
+    let change = browser.get(&format!("{NEW}?action=price&query=wombat&sort=name&{chosen}")).await;
+    change.expect(200, "Set the price of 3 assets");
+    change.expect(
+        200,
+        &format!(
+            "{INVENTORY}?query=wombat&amp;sort=name&amp;direction=asc&amp;{}",
+            chosen.replace('&', "&amp;")
+        ),
+    );
+    // Those of one page are chosen at once, and the address stays short.
+    let all: Vec<String> = browser
+        .get(&format!("{INVENTORY}?query=wombat&format=csv"))
+        .await
+        .text
+        .lines()
+        .skip(1)
+        .map(|line| format!("asset={}", line.rsplit(',').next().unwrap()))
+        .collect();
+    let second = browser.get(&format!("{INVENTORY}?query=wombat&from=50&{}", all.join("&"))).await;
+    second.expect(200, "10 assets had to be left out");
+    assert_eq!(second.text.matches("type=\"hidden\" name=\"asset\"").count(), 100);
+    let everything = browser.get(&format!("{INVENTORY}?query=wombat&all=1&from=50")).await;
+    everything.expect(200, "name=\"all\" value=\"1\"").expect(200, "All 160 that match are chosen");
 }
 
 /// Returns the number of statements that a page executes. Background work can only add to it.

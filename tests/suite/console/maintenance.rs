@@ -1,17 +1,16 @@
 //! Announcements above each page, and what the web app does during maintenance.
 
 use marketplace::{
-    console::{self, PREFIX, PageRow},
+    console::{PREFIX, PageRow},
     domain::announcements::{Announcement, AnnouncementLevel},
     market::{Market, Writer},
     store,
-    web::Audience,
 };
 use poem::http::Method;
 use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
+use super::{BOTH, BUYER, NO_NDA, NO_ROLE, OPERATOR, VENDOR, is_for_operators, path_of, rows};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
@@ -19,12 +18,6 @@ use crate::harness::{
     records::{self, demo_records},
 };
 
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
-const BOTH: &str = "mkt_demo_both";
-const NO_NDA: &str = "mkt_demo_no_nda";
-const NO_ROLE: &str = "mkt_demo_no_role";
-const OPERATOR: &str = "mkt_demo_operator";
 const READING: &str = "mkt_demo_operator_read";
 
 /// Path of the operators' page.
@@ -52,22 +45,6 @@ async fn switch_on(market: &TestMarket) {
 
 async fn announce(market: &TestMarket, announcement: &Value) {
     market.call(OPERATOR, "PUT", "/operator/v1/announcement", announcement).await.ok();
-}
-
-fn rows() -> impl Iterator<Item = PageRow> {
-    console::pages().into_iter()
-}
-
-fn is_for_operators(row: &PageRow) -> bool {
-    row.access.is_some_and(|access| access.audience() == Audience::Operators)
-}
-
-/// Returns the path of a page, with an ID that nothing has for each parameter.
-fn path_of(row: &PageRow) -> String {
-    let segments = row.path.split('/').map(|segment| {
-        if segment.starts_with('{') { Uuid::from_u128(7).to_string() } else { segment.to_owned() }
-    });
-    format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
 }
 
 /// Returns the rows of all tables, except those that signing in changes.
@@ -163,7 +140,7 @@ async fn announcement_is_shown_in_its_time_in_place_of_the_setting() {
     };
     let now = market.clock().now();
     let set = |writer: &mut Writer| store::announcements::set(writer.rows, &announcement, now);
-    market.market().write_blocking(set).unwrap();
+    market.write(set).unwrap();
     expect(of_settings, "Of operators.").await;
     market.clock().advance(60_000_000);
     expect("Of operators.", of_settings).await;

@@ -9,8 +9,9 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::{BUYER, OPERATOR, VENDOR};
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         self, TestMarket,
         browser::{Browser, Page},
@@ -19,10 +20,7 @@ use crate::{
     sales::{bid, listing_id},
 };
 
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
 const OTHER_VENDOR: &str = "mkt_demo_both";
-const OPERATOR: &str = "mkt_demo_operator";
 const SELLER: &str = "mkt_seller_console";
 
 const CHANGED: &str = "This was changed after you opened the page";
@@ -114,13 +112,14 @@ async fn refused_form_remembers_what_it_showed() {
 }
 
 fn market_with_bids() -> TestMarket {
-    let key = json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": SELLER, "created_at": "-P99D"});
-    small_market_with(&[published("l0", 30, &json!({"accepts_bids": true}))], &json!({"keys": [key]}))
+    small_market_with(
+        &[published("l0", 30, &json!({"accepts_bids": true}))],
+        &json!({"keys": [console_key("seller")]}),
+    )
 }
 
 fn change_bid(market: &TestMarket, bid: Uuid, cents: i64) {
-    let changed = market.market().write_blocking(|writer| {
+    let changed = market.write(|writer| {
         let buyer = teams::buyer(writer.rows, "buyer");
         offers::change(writer, &buyer, Actor::Team, bid, Some(Cents(cents)), None)
     });

@@ -25,3 +25,34 @@ mod sessions;
 mod settings;
 mod wallet;
 mod words;
+
+use marketplace::{
+    console::{self, PREFIX, PageRow},
+    web::Audience,
+};
+use uuid::Uuid;
+
+/// Keys of the demo.
+const BUYER: &str = "mkt_demo_buyer";
+const VENDOR: &str = "mkt_demo_vendor";
+const BOTH: &str = "mkt_demo_both";
+const NO_NDA: &str = "mkt_demo_no_nda";
+const NO_ROLE: &str = "mkt_demo_no_role";
+const OPERATOR: &str = "mkt_demo_operator";
+
+/// Returns the table of pages.
+fn rows() -> impl Iterator<Item = PageRow> {
+    console::pages().into_iter()
+}
+
+fn is_for_operators(row: &PageRow) -> bool {
+    row.access.is_some_and(|access| access.audience() == Audience::Operators)
+}
+
+/// Returns the path of a page, with an ID that nothing has for each parameter.
+fn path_of(row: &PageRow) -> String {
+    let segments = row.path.split('/').map(|segment| {
+        if segment.starts_with('{') { Uuid::from_u128(7).to_string() } else { segment.to_owned() }
+    });
+    format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
+}

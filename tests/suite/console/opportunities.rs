@@ -7,14 +7,12 @@ use marketplace::{
 };
 use uuid::Uuid;
 
+use super::{BUYER, VENDOR};
 use crate::harness::{
     NOW, TestMarket,
     browser::{Browser, Page},
     teams,
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_LISTING_REQUEST: &str = "/console/opportunities/new?kind=listing_request";
 const NEW_PROJECT: &str = "/console/opportunities/new?kind=project";
@@ -97,7 +95,7 @@ fn bid(market: &TestMarket, project: Uuid, id: u128) -> Bid {
         let vendor = teams::vendor(writer.rows, "lumen-codeworks");
         project_bids::submit(writer, &vendor, Actor::Team, Uuid::from_u128(id), project, &fields)
     };
-    market.market().write_blocking(submit).unwrap()
+    market.write(submit).unwrap()
 }
 
 #[tokio::test]

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use marketplace::clock::fixture_record_id;
 use regex::Regex;
 
+use super::VENDOR;
 use crate::harness::{self, TestMarket, browser::Browser, database};
-
-const VENDOR: &str = "mkt_demo_vendor";
 
 #[tokio::test]
 async fn runs_and_findings_are_shown() {

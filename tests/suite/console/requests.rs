@@ -10,8 +10,9 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
+use super::{BUYER, VENDOR};
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
@@ -21,9 +22,6 @@ use crate::{
     sales::{DAY, codebase, listing_id},
     vendor_api::seller_market::taskset_record,
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_PROJECT: &str = "/console/opportunities/new?kind=project";
 
@@ -87,10 +85,6 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
 /// Returns a market in which the seller has the published listing `plain`, codebases, and a taskset, and the buyer, the seller,
 /// and `both` have keys for the console.
 fn market() -> TestMarket {
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let mut maps = codebase("maps", &json!(5));
     maps["domain_tags"] = json!(["logistics"]);
     small_market_with(
@@ -98,7 +92,7 @@ fn market() -> TestMarket {
         &json!({
             "assets": [codebase("c1", &json!(20)), maps],
             "tasksets": [taskset_record("mine", "seller"), taskset_record("theirs", "both")],
-            "keys": [key("buyer"), key("seller"), key("both")],
+            "keys": [console_key("buyer"), console_key("seller"), console_key("both")],
         }),
     )
 }
@@ -192,7 +186,7 @@ async fn request_is_hidden_from_vendors_that_it_excludes() {
     both.get(&project).await.expect(200, "Bid on the project");
     let form = format!("{project}/bid");
     let page = both.get(&form).await;
-    let excluded = market.market().write_blocking(|writer| {
+    let excluded = market.write(|writer| {
         let owner = teams::buyer(writer.rows, "buyer");
         let ids = [fixture_record_id("teams", "both")];
         opportunities::exclude(writer, &owner, Actor::Team, (id, OpportunityKind::Project), &ids)

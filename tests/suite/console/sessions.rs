@@ -6,14 +6,12 @@ use rusqlite::Connection;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::{BUYER, OPERATOR};
 use crate::harness::{
     self, BASE, TestMarket,
     browser::Browser,
     records::{self, demo_records},
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// Creates a key of a team through the operator API, and returns its ID and its secret.
 async fn create_key(market: &TestMarket, scope: &str) -> (String, String) {
@@ -157,6 +155,14 @@ async fn invalid_keys_open_nothing_and_are_limited() {
     assert!(statuses.contains(&422) && statuses.last() == Some(&429), "{statuses:?}");
 }
 
+#[tokio::test]
+async fn key_that_was_copied_with_invisible_characters_opens_a_session() {
+    let mut browser = Browser::new(harness::demo());
+    for copied in ["\u{200b}mkt_demo_buyer", "mkt_demo_buyer\u{2060}\n", "\u{feff}mkt_demo_buyer\u{a0}"] {
+        assert_eq!(browser.sign_in(copied).await.status(), 303, "{copied:?}");
+    }
+}
+
 /// The page for signing in says that nothing was saved, and leads back to the page of the form.
 #[tokio::test]
 async fn form_without_a_session_leads_back_to_its_page() {
@@ -180,6 +186,7 @@ async fn form_without_a_session_leads_back_to_its_page() {
         assert_eq!(answer.status(), 303, "{path} from {referer}");
         let page = browser.get(answer.location()).await;
         page.expect(200, "Your session has ended, so nothing was saved. Sign in to continue.");
+        page.expect(200, "data-sign-in data-unsaved");
         let fields = page.form("/console/sign-in");
         let found = fields.iter().find(|(name, _)| name == "next").map_or("", |(_, value)| value.as_str());
         assert_eq!(found, next, "{path} from {referer}");
@@ -188,6 +195,8 @@ async fn form_without_a_session_leads_back_to_its_page() {
     }
     let page = browser.get("/console/wallet").await;
     assert!(!page.location().contains("notice"), "a page that is only read: {}", page.location());
+    let page = browser.get(page.location()).await;
+    assert!(!page.expect(200, "data-sign-in").text.contains("data-unsaved"), "nothing was lost");
 }
 
 #[tokio::test]

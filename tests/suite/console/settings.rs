@@ -3,11 +3,8 @@
 use regex::Regex;
 use serde_json::json;
 
+use super::{BOTH, NO_NDA, OPERATOR};
 use crate::harness::{TestMarket, browser::Browser};
-
-const BOTH: &str = "mkt_demo_both";
-const NO_NDA: &str = "mkt_demo_no_nda";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// Returns the first ID in a text after a mark.
 fn id_after(text: &str, mark: &str) -> String {

@@ -3,12 +3,8 @@
 use marketplace::clock::fixture_record_id;
 use serde_json::json;
 
+use super::{BOTH, BUYER, OPERATOR, VENDOR};
 use crate::harness::{self, TestMarket, browser::Browser, records::demo_records};
-
-const BUYER: &str = "mkt_demo_buyer";
-const BOTH: &str = "mkt_demo_both";
-const VENDOR: &str = "mkt_demo_vendor";
-const OPERATOR: &str = "mkt_demo_operator";
 
 #[tokio::test]
 async fn credits_are_requested_and_canceled() {

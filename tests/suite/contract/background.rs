@@ -4,22 +4,21 @@
 use std::cell::Cell;
 
 use marketplace::{
-    clock::{Clock, Entropy},
+    clock::Entropy,
     domain::{
         jobs::{JobKind, JobSubject, LEASE_MICROS, MAX_ATTEMPTS, Queue},
         time::Timestamp,
     },
     market::{Market, OpenMode, OpenOptions},
     operations::{self, background::BackgroundJobs},
-    rest,
-    store::{self, Durability},
+    store,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use crate::{
     catalog::small_market,
-    harness::{NOW, TestMarket, archives::zip_of, waiting::poll_until},
+    harness::{TestMarket, archives::zip_of, market_options, waiting::poll_until},
     untrusted_files::child_processes::Program,
     vendor_api::seller_market::{
         OTHER, SELLER, empty_market, seller_call, seller_get, seller_post, upload_zip,
@@ -35,7 +34,7 @@ fn start(market: &TestMarket) -> BackgroundJobs {
 
 /// Returns the time at which the next job is due, after the current one.
 fn next_due_at(market: &TestMarket) -> Option<Timestamp> {
-    let next = market.market().read_blocking(|reader| store::jobs::next_due_at(reader.rows, reader.now));
+    let next = market.read(|reader| store::jobs::next_due_at(reader.rows, reader.now));
     next.unwrap()
 }
 
@@ -46,7 +45,7 @@ async fn wait_for_next_cleanup(market: &TestMarket, micros: i64) {
 }
 
 fn is_queued(market: &TestMarket, kind: JobKind, subject: JobSubject) -> bool {
-    market.market().read_blocking(|reader| store::jobs::is_queued(reader.rows, kind, subject)).unwrap()
+    market.read(|reader| store::jobs::is_queued(reader.rows, kind, subject)).unwrap()
 }
 
 /// Requests a refresh of task quality, and waits until it is completed.
@@ -97,7 +96,7 @@ async fn job_of_a_lost_worker_starts_when_its_lease_ends() {
     let _jobs = start(&market);
     wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
-    let claimed = market.market().write_blocking(|writer| {
+    let claimed = market.write(|writer| {
         writer.enqueue(kind, subject)?;
         store::jobs::claim(writer.rows, Queue::Updates, 1, writer.now)
     });
@@ -115,15 +114,9 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
     let _jobs = start(&market);
     wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
     let command = Market::open(OpenOptions {
-        data_dir: market.market().data_dir().to_owned(),
-        settings: market.market().settings().clone(),
-        clock: Clock::stopped(Timestamp::parse(NOW).unwrap()).into(),
         entropy: Entropy::seeded(3),
-        durability: Durability::None,
         mode: OpenMode::Command,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(market.market().data_dir(), market.market().settings().clone())
     });
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
     command.unwrap().write_blocking(|writer| writer.enqueue(kind, subject)).unwrap();
@@ -167,7 +160,7 @@ async fn refresh_that_kills_the_server_fails() {
     seller_call(&market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
     for _ in 0..MAX_ATTEMPTS {
         // A server claims the job and dies. The next server releases the job.
-        let claimed = market.market().write_blocking(|writer| {
+        let claimed = market.write(|writer| {
             let job = store::jobs::claim(writer.rows, Queue::Updates, 1, writer.now)?;
             store::jobs::release_all(writer.rows)?;
             Ok(job)

@@ -327,7 +327,7 @@ fn unused_uploads_are_kept_while_a_backup_runs() {
             }
         });
         upload_zip(&market, "Seller house", &zip_of(&[("README.md", "Scans.")]));
-        let uploads = market.market().read_blocking(|reader| store::uploads::list(reader.rows)).unwrap();
+        let uploads = market.read(|reader| store::uploads::list(reader.rows)).unwrap();
         market.clock().advance(KEEP_UNUSED_DAYS * DAY);
         let sweep = || {
             let deleted = operations::cleanup::sweep(market.market()).unwrap().uploads;

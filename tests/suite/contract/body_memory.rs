@@ -6,13 +6,11 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::{Settings, SettingsSources},
     fixtures,
-    market::{Market, OpenMode, OpenOptions},
-    rest,
-    store::Durability,
+    market::{Market, OpenOptions},
 };
 
 use super::cases::VENDOR;
-use crate::harness::server::Server;
+use crate::harness::{market_options, server::Server};
 
 /// Size in bytes of each body. Larger ones take more time and show the same.
 const BODY_BYTES: usize = 2 << 20;
@@ -23,15 +21,9 @@ fn create_market(directory: &std::path::Path) {
     sources.apply_demo().unwrap();
     let settings: Settings = sources.resolve().unwrap();
     let market = Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings,
         clock: std::sync::Arc::new(Clock::System),
         entropy: Entropy::System,
-        durability: Durability::None,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(directory, settings)
     })
     .unwrap();
     fixtures::seed_taxonomy(&market).unwrap();

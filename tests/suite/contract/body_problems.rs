@@ -210,7 +210,7 @@ async fn create_raw_data(market: &TestMarket) -> Value {
 fn create_grant(market: &TestMarket) -> String {
     let (team, exclusivity) = (team_name(), Exclusivity::Available);
     let grant = GrantInput { team, title: "Billing", exclusivity, group: None, max_bytes: Some(1_000) };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap().1
+    market.write(|writer| operations::grants::create(writer, &grant)).unwrap().1
 }
 
 /// Returns a case of each operation with a body.

@@ -9,8 +9,7 @@ use marketplace::{
     domain::{listing_lifecycle::Operation, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{self, Market, OpenError, OpenMode, OpenOptions, Requester, SOCKET_FILE, Writer},
-    mcp, operations, rest,
-    store::Durability,
+    mcp, operations,
 };
 use marketplace_index::{Filters, Index, OLDEST_SCHEMA_VERSION, Scope, Search, Sort, Start};
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::harness::{
-    BASE, NOW, listing_lifecycle,
+    BASE, NOW, elements, listing_lifecycle, market_options,
     waiting::{poll_until, wait_until},
 };
 
@@ -27,15 +26,10 @@ fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Marke
     sources.apply_demo().unwrap();
     let settings = sources.resolve().unwrap();
     Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings,
         clock: Arc::clone(clock),
         entropy: Entropy::seeded(3),
-        durability: Durability::None,
         mode: purpose,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(directory, settings)
     })
 }
 
@@ -85,12 +79,7 @@ impl ServedMarket {
     async fn titles(&self) -> Vec<String> {
         let (status, page) = self.browse("mkt_buyer").await;
         assert_eq!(status, 200, "{page}");
-        page["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|item| item["title"].as_str().unwrap().to_owned())
-            .collect()
+        elements(&page["items"]).map(|item| item["title"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until the newest listing in the server's catalog has this title.

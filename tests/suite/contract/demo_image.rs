@@ -15,7 +15,6 @@ use marketplace::{
         demo_image::{self, DEMO_TIME},
     },
     market::{DATABASE_FILE, Market, OpenMode, OpenOptions},
-    operations, rest,
     store::Durability,
 };
 use poem::http::Method;
@@ -24,7 +23,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::cases::cases;
-use crate::harness::{TestMarket, TestResponse, generated, records, s3::S3Server};
+use crate::harness::{TestMarket, TestResponse, generated, market_options, records, s3::S3Server};
 
 /// Number of requests of each operation.
 const REQUESTS: usize = 4;
@@ -36,15 +35,10 @@ fn open(directory: &Path, change: impl FnOnce(&mut Settings)) -> Market {
     let mut settings = sources.resolve().unwrap();
     change(&mut settings);
     Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings,
         clock: Arc::new(Clock::stopped(DEMO_TIME)),
         entropy: Entropy::seeded(1),
-        durability: Durability::None,
         mode: OpenMode::Command,
-        renderer: rest::RENDERER,
-        run_step: operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(directory, settings)
     })
     .unwrap()
 }

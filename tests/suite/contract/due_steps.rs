@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use marketplace::{
-    clock::{Clock, Entropy},
+    clock::Clock,
     config::SettingsSources,
     domain::{
         collections::Collection,
@@ -12,15 +12,14 @@ use marketplace::{
         time::Timestamp,
     },
     error::{Error, Result},
-    market::{Market, OpenMode, OpenOptions, Writer},
+    market::{Market, OpenOptions, Writer},
     operations::background::BackgroundJobs,
-    rest,
-    store::{self, Durability},
+    store,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::harness::NOW;
+use crate::harness::{NOW, market_options};
 
 /// Number of microseconds in a second.
 const SECOND: i64 = 1_000_000;
@@ -57,15 +56,9 @@ fn open(directory: Arc<tempfile::TempDir>, now: Timestamp) -> TestedMarket {
     sources.apply_demo().unwrap();
     let clock = Arc::new(Clock::stopped(now));
     let market = Market::open(OpenOptions {
-        data_dir: directory.path().to_owned(),
-        settings: sources.resolve().unwrap(),
         clock: Arc::clone(&clock),
-        entropy: Entropy::seeded(7),
-        durability: Durability::None,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
         run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(directory.path(), sources.resolve().unwrap())
     });
     TestedMarket { market: market.unwrap(), clock, directory }
 }

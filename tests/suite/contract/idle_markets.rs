@@ -10,23 +10,18 @@ use std::{
 };
 
 use marketplace::{
-    clock::{Clock, Entropy},
     config::SettingsSources,
-    domain::{
-        jobs::{JobKind, JobSubject},
-        time::Timestamp,
-    },
+    domain::jobs::{JobKind, JobSubject},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     mcp,
     operations::{background::BackgroundJobs, webhook_sender::WebhookSender},
-    rest,
-    store::{self, Durability},
+    rest, store,
 };
 
 use tokio::sync::watch;
 
-use crate::harness::{BASE, NOW};
+use crate::harness::{BASE, market_options};
 
 /// Number of markets.
 const MARKETS: usize = 100;
@@ -58,16 +53,10 @@ fn open(directory: &Path, mode: OpenMode) -> Market {
     let mut settings = sources.resolve().unwrap();
     settings.data.readers = 1;
     Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings,
-        clock: Clock::stopped(Timestamp::parse(NOW).unwrap()).into(),
-        entropy: Entropy::seeded(3),
-        durability: Durability::None,
         mode,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
         // Children are not what this test is about.
         program: "/bin/false".into(),
+        ..market_options(directory, settings)
     })
     .unwrap()
 }

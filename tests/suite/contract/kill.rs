@@ -20,8 +20,8 @@ use marketplace::{
     },
     error::{Error, StateCode},
     fixtures::{self, FixtureSet},
-    market::{Market, OpenMode, OpenOptions},
-    operations, rest,
+    market::{Market, OpenOptions},
+    operations,
     store::{self, Durability, offers::NewOffer},
     string_enum::StringEnum,
 };
@@ -29,7 +29,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::harness::{
-    environment, listing_lifecycle, listings::listing_fields, panics::ProcessLog, random::Random,
+    environment, listing_lifecycle, listings::listing_fields, market_options, panics::ProcessLog,
+    random::Random,
 };
 
 /// Environment variable with the data directory of the server to kill.
@@ -48,16 +49,11 @@ fn open(directory: &Path) -> Market {
 /// Opens a market as a server does, with full durability.
 pub fn open_with(directory: &Path, settings: Settings) -> Market {
     Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings,
         // The system clock, so that a reopened server does not generate the same IDs again.
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability: Durability::Full,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(directory, settings)
     })
     .unwrap()
 }

@@ -120,7 +120,7 @@ async fn log_names_routes_and_no_paths() {
 /// Returns the IDs of a key and of its team, and the name of the team.
 fn owner_of(market: &TestMarket, key: &str) -> (Uuid, Option<(Uuid, String)>) {
     let find = |reader: &Reader| store::keys::find_by_digest(reader.rows, &market::KeyCache::digest(key));
-    let (owner, validity) = market.market().read_blocking(find).unwrap().expect("a key");
+    let (owner, validity) = market.read(find).unwrap().expect("a key");
     match owner {
         KeyOwner::Team(team) => (validity.id, Some((team.id, team.name.clone()))),
         KeyOwner::Operator(_) => (validity.id, None),
@@ -282,7 +282,7 @@ async fn log_line_of_a_tool_call_has_its_times() {
 fn log_line_of_a_job_has_its_wait() {
     let market = empty_market();
     market.run_background();
-    market.market().write_blocking(|writer| cleanup::enqueue(writer)).unwrap();
+    market.write(|writer| cleanup::enqueue(writer)).unwrap();
     market.clock().advance(3_000_000);
     let (output, guard) = capture();
     market.run_background();

@@ -1,17 +1,9 @@
 //! Maintenance: changes by teams are refused, and everything else continues.
 
 use marketplace::{
-    domain::{
-        assets::Exclusivity,
-        principals::{KeyScope, PrincipalKind},
-    },
+    domain::principals::{KeyScope, PrincipalKind},
     market::Writer,
-    operations::{
-        access::Platform,
-        grants::{self, GrantInput},
-        keys,
-        webhook_sender::WebhookSender,
-    },
+    operations::{access::Platform, grants, keys, webhook_sender::WebhookSender},
     worlds::NewWorld,
 };
 use poem::http::Method;
@@ -25,7 +17,7 @@ use super::{
 };
 use crate::{
     harness::{
-        BASE, TestMarket, TestResponse, backups,
+        BASE, TestMarket, TestResponse, backups, grant_input,
         receiver::{Receiver, Reply},
         records::{self, demo_records},
     },
@@ -155,7 +147,7 @@ async fn due_steps_jobs_and_webhooks_go_on() {
     let offers = market.get(OPERATOR, open).await.ok()["items"].as_array().unwrap().clone();
     assert!(!offers.is_empty());
     market.clock().advance(400 * 86_400_000_000);
-    market.market().write_blocking(|_| Ok(())).unwrap();
+    market.write(|_| Ok(())).unwrap();
     assert_eq!(market.get(OPERATOR, open).await.ok()["items"], json!([]));
     let offer = format!("/operator/v1/offers/{}", offers[0]["id"].as_str().unwrap());
     assert_eq!(market.get(OPERATOR, &offer).await.ok()["status"], "expired");
@@ -165,14 +157,8 @@ async fn due_steps_jobs_and_webhooks_go_on() {
 async fn upload_continues_after_maintenance() {
     let market = TestMarket::demo();
     let team = demo_records().find("teams", demo_records().team_of(VENDOR));
-    let grant = GrantInput {
-        team: team["name"].as_str().unwrap(),
-        title: "Billing",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    let (_, token) = market.market().write_blocking(|writer| grants::create(writer, &grant)).unwrap();
+    let grant = grant_input(team["name"].as_str().unwrap(), "Billing");
+    let (_, token) = market.write(|writer| grants::create(writer, &grant)).unwrap();
     let path = format!("/v2/vendor/uploads/grants/{token}");
     let bytes = [&b"PK\x05\x06"[..], &[0; 18]].concat();
     let file = json!({"file_name": "a.zip", "size_bytes": bytes.len(), "content_type": "application/zip"});
@@ -234,7 +220,7 @@ async fn settings_switch_maintenance_on_for_as_long_as_the_server_runs() {
     let create = |writer: &mut Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
     };
-    let (_, operator) = market.market().write_blocking(create).unwrap();
+    let (_, operator) = market.write(create).unwrap();
     let maintenance = market.get(&operator, PATH).await.ok();
     let expected = json!({"enabled": true, "text": "Closed for today.", "started_at": null});
     assert_eq!(maintenance, expected);

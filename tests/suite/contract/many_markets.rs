@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     catalog::small_market::{BROWSE, keys as listing_keys, published, seed_market},
-    harness::{BASE, TestMarket, TestResponse},
+    harness::{BASE, TestMarket, TestResponse, elements},
 };
 
 /// Number of markets.
@@ -49,8 +49,8 @@ async fn markets_on_one_set_of_routes_are_separate() {
     let new_key = |market: &TestMarket| {
         let team =
             TeamInput { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
-        market.market().write_blocking(|writer| teams::create(writer, &team)).unwrap();
-        market.market().write_blocking(|writer| keys::create(writer, TEAM, "test", None)).unwrap().1
+        market.write(|writer| teams::create(writer, &team)).unwrap();
+        market.write(|writer| keys::create(writer, TEAM, "test", None)).unwrap().1
     };
     // The last market has no team, so it does not know the key.
     let keys: Vec<String> = markets[..COUNT - 1].iter().map(new_key).collect();
@@ -61,12 +61,8 @@ async fn markets_on_one_set_of_routes_are_separate() {
     }
     for (number, key) in keys.iter().enumerate() {
         let (_, groups) = send(&servers[number], key, None).await;
-        let names: Vec<&str> = groups["groups"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|group| group["name"].as_str().unwrap())
-            .collect();
+        let names: Vec<&str> =
+            elements(&groups["groups"]).map(|group| group["name"].as_str().unwrap()).collect();
         assert_eq!(names[1..], [format!("Group {number}")], "only what was written here");
     }
     assert_eq!(send(&servers[COUNT - 1], &keys[0], None).await.0, 401);

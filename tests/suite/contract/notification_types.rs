@@ -118,7 +118,7 @@ fn sent_notifications(market: &TestMarket, kind: NotificationType) -> Vec<(Team,
     let mut sent = Vec::new();
     for team in teams(market) {
         let list = |reader: &Reader| store::notifications::list_newest(reader.rows, team.row_id, 1_000);
-        let all = market.market().read_blocking(list).unwrap();
+        let all = market.read(list).unwrap();
         sent.extend(all.into_iter().filter(|found| found.kind == kind).map(|found| (team.clone(), found)));
     }
     sent.sort_by_key(|(team, _)| key(team));
@@ -126,7 +126,7 @@ fn sent_notifications(market: &TestMarket, kind: NotificationType) -> Vec<(Team,
 }
 
 fn teams(market: &TestMarket) -> Vec<Team> {
-    market.market().read_blocking(|reader| store::teams::list(reader.rows)).unwrap()
+    market.read(|reader| store::teams::list(reader.rows)).unwrap()
 }
 
 /// Returns the key of a team.
@@ -199,7 +199,7 @@ fn vendor_record(key: &str) -> Value {
 }
 
 fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> T {
-    market.market().write_blocking(work).unwrap()
+    market.write(work).unwrap()
 }
 
 fn close_team(market: &TestMarket, key: &str) {

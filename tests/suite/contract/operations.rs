@@ -12,6 +12,7 @@ use super::cases::{BUYER, Case, READING_OPERATOR, RequiredAccess, TEAMS_WITH_CAT
 use crate::harness::{
     TestResponse, demo,
     documents::documents,
+    elements,
     records::{self, demo_records},
 };
 
@@ -169,10 +170,7 @@ async fn all_problems_of_a_query_are_reported_together() {
     let row = Case::for_operation("browse_listings");
     let path = "/v2/listings/browse?limit=101&min_price=-1&sort=best&min_vendor_tier=4&zzz=1&owned=maybe&min_loc=1.5";
     let response = assert_error_for(row, BUYER, path, 422, "less_than_equal").await;
-    let problems: Vec<String> = response.json()["detail"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let problems: Vec<String> = elements(&response.json()["detail"])
         .map(|problem| {
             format!("{} {}", problem["loc"][1].as_str().unwrap(), problem["type"].as_str().unwrap())
         })

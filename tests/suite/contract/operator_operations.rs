@@ -37,10 +37,8 @@ fn rows() -> Vec<&'static Case> {
 
 /// The last event and the number of audit entries.
 fn seen(market: &TestMarket) -> (EventRowId, Vec<(EventRowId, EventType)>) {
-    let events = market
-        .market()
-        .read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), usize::MAX >> 1))
-        .unwrap();
+    let events =
+        market.read(|reader| store::events::list_after(reader.rows, EventRowId(0), usize::MAX >> 1)).unwrap();
     let last = events.last().map_or(EventRowId(0), |event| event.row_id);
     (last, events.into_iter().map(|event| (event.row_id, event.event_type)).collect())
 }

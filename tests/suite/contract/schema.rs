@@ -5,7 +5,7 @@ use crate::harness::{TestMarket, generated};
 #[test]
 fn database_schema_matches_snapshot() {
     let market = TestMarket::empty();
-    let schema = market.market().read_blocking(|reader| marketplace::store::migrations::schema(reader.rows));
+    let schema = market.read(|reader| marketplace::store::migrations::schema(reader.rows));
     insta::assert_snapshot!(schema.unwrap());
 }
 

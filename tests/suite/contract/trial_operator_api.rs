@@ -145,8 +145,7 @@ impl Trial {
         let server = mcp::App::new(routes).serve(market.market().clone(), BASE);
         let (_, operator) = create_operator_key(&market);
         let (_, team) = market
-            .market()
-            .write_blocking(|writer| {
+            .write(|writer| {
                 teams::create(writer, &team("Oakfile"))?;
                 keys::create(writer, "Oakfile", "test", None)
             })
@@ -193,7 +192,7 @@ fn create_operator_key(market: &TestMarket) -> (uuid::Uuid, String) {
     let create = |writer: &mut Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
     };
-    market.market().write_blocking(create).unwrap()
+    market.write(create).unwrap()
 }
 
 #[tokio::test]
@@ -281,7 +280,7 @@ async fn stored_responses_of_an_operator_and_a_team_with_equal_row_ids_are_separ
     let trial = Trial::start(|_| {}).await;
     let execute = |principal, response: &'static str| {
         let request = idempotency::Request { principal, key: "k".to_owned(), route: "POST /same".to_owned() };
-        trial.market.market().write_blocking(|writer| {
+        trial.market.write(|writer| {
             idempotency::execute(writer, principal, Some(&request), [0; 32], |_| {
                 Ok(response.as_bytes().to_vec())
             })

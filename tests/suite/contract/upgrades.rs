@@ -86,8 +86,7 @@ fn databases_of_earlier_versions_are_upgraded() {
         assert!(fs::metadata(path_of(&name)).unwrap().len() <= MAX_BYTES, "{name}");
         // Dropping it verifies it.
         let market = TestMarket::open_in(data_directory(&name));
-        let listings =
-            market.market().read_blocking(|reader| store::verify::listing_row_ids(reader.rows)).unwrap();
+        let listings = market.read(|reader| store::verify::listing_row_ids(reader.rows)).unwrap();
         assert_eq!(listings.len(), LISTINGS, "{name}");
         assert_eq!(schema(market.market()), fresh, "{name}");
         create_team(market.market(), "Team of the new version");

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::{
-    domain::{assets::Exclusivity, principals::PrincipalKind},
-    operations::{self, grants::GrantInput},
-};
+use marketplace::{domain::principals::PrincipalKind, operations};
 use poem::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::cases::{Case, VENDOR, cases};
 use crate::harness::{
-    BASE, TestMarket,
+    BASE, TestMarket, grant_input,
     records::{self, demo_records},
     uploads::import_zip,
 };
@@ -105,15 +102,8 @@ pub async fn call_write_operations_on(market: &TestMarket) -> Map<String, Value>
 
 /// Runs the three operations of an upload under a grant.
 async fn call_upload_operations(calls: &mut Calls<'_>, team: &str) {
-    let grant = GrantInput {
-        team,
-        title: "Billing",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    let (_, token) =
-        calls.market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    let grant = grant_input(team, "Billing");
+    let (_, token) = calls.market.write(|writer| operations::grants::create(writer, &grant)).unwrap();
     let path = format!("vendor/uploads/grants/{token}");
     let bytes = b"PK\x05\x06".iter().copied().chain([0; 18]).collect::<Vec<u8>>();
     let file = json!({"file_name": "a.zip", "size_bytes": bytes.len(), "content_type": "application/zip"});

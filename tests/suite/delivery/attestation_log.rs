@@ -23,7 +23,7 @@ use marketplace::{
 };
 use serde_json::json;
 
-use super::{Shop, run_background, sha256, shop, unzip};
+use super::{Shop, sha256, shop, unzip};
 use crate::harness::{
     TestResponse,
     backups::{back_up, open_restored, temp_dir},
@@ -37,7 +37,7 @@ const LOG: &str = "/.well-known/marketplace-log.json";
 /// Makes the next head.
 async fn pass_hour(shop: &Shop) {
     shop.market.clock().advance(HOUR);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
 }
 
 async fn published(shop: &Shop, query: &str) -> PublishedLogs {
@@ -65,7 +65,7 @@ async fn proof(shop: &Shop, team: &str) -> TestResponse {
 /// Verifies the bundle of a team with this proof.
 async fn verified(shop: &Shop, team: &str, proof: &[u8]) -> Verification {
     let bundle = shop.download(team).await;
-    let keys = shop.market.market().read_blocking(signing_keys::list).unwrap();
+    let keys = shop.market.read(signing_keys::list).unwrap();
     let logs = listed(shop.market.market());
     let proof = Some(GivenProof { file: proof, published: Some(&logs) });
     let given = Given { keys: Some(&keys), buyer: None, proof };
@@ -96,7 +96,7 @@ async fn a_head_is_made_every_hour_and_its_size_tells_nothing() {
     );
     // One head, however far the clock jumps.
     shop.market.clock().advance(100 * HOUR);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(sizes(&published(&shop, "").await), [256, 192, 128, 64]);
     for (invalid, status) in [("?before=0", 422), ("?size=1", 422), ("?before=x", 422), ("?origin=x", 422)] {
         assert_eq!(shop.fetch(&format!("{LOG}{invalid}"), &[]).await.status, status, "{invalid}");
@@ -136,7 +136,7 @@ async fn proof_comes_with_the_next_head_and_stays_the_same() {
         assert!([403, 404].contains(&status), "{team}: {status}");
     }
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(proof(&shop, "seller").await.expect_error(404), "not_found");
 }
 
@@ -175,7 +175,7 @@ async fn other_proofs_and_other_histories_are_named() {
     assert!(of_other.mismatches.iter().all(|found| found.part == PROOF) && !of_other.mismatches.is_empty());
     let own = proof(&shop, "buyer").await.bytes;
     let (bundle, mut logs) = (shop.download("buyer").await, listed(shop.market.market()));
-    let keys = shop.market.market().read_blocking(signing_keys::list).unwrap();
+    let keys = shop.market.read(signing_keys::list).unwrap();
     let compare = |logs: &PublishedLogs, keys| {
         let proof = Some(GivenProof { file: &own, published: Some(logs) });
         verify(bundle.as_slice(), bundle.len() as u64, Given { keys, buyer: None, proof }).unwrap()
@@ -189,7 +189,7 @@ async fn other_proofs_and_other_histories_are_named() {
     let forged = compare(&logs, Some(&keys));
     assert_eq!(forged.proof.unwrap().comparison, Comparison::NotCompared, "the market has not signed it");
     assert!(forged.mismatches.is_empty());
-    let key = shop.market.market().read_blocking(signing_keys::find).unwrap().unwrap();
+    let key = shop.market.read(signing_keys::find).unwrap().unwrap();
     // Another head, also beside the right one.
     let right = listed(shop.market.market()).logs[0].heads[0].clone();
     for heads in [vec![key.sign_checkpoint(&other)], vec![right, key.sign_checkpoint(&other)]] {
@@ -219,7 +219,7 @@ async fn what_a_key_has_signed_is_logged_before_it_is_replaced() {
     shop.buy("buyer", PurchaseKind::Full).await;
     shop.market.clock().advance(1_000_000);
     let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
-    shop.market.market().write_blocking(rotate).unwrap();
+    shop.market.write(rotate).unwrap();
     shop.buy("other", PurchaseKind::Full).await;
     pass_hour(&shop).await;
     for team in ["buyer", "other"] {
@@ -242,22 +242,19 @@ async fn signatures_hold_after_the_clock_was_set_back() {
         clock.advance(-before_sale);
         shop.buy(team, PurchaseKind::Full).await;
         clock.advance(-after_sale);
-        shop.market.market().write_blocking(|writer| attestation_log::sign_head(writer)).unwrap();
-        shop.market.market().write_blocking(rotate).unwrap();
+        shop.market.write(|writer| attestation_log::sign_head(writer)).unwrap();
+        shop.market.write(rotate).unwrap();
         clock.advance(before_sale + after_sale);
         let found = verified(&shop, team, &proof(&shop, team).await.bytes).await;
         assert!(found.mismatches.is_empty(), "{team}: {:?}", found.mismatches);
     }
     // Also if another log begins then.
     let seal = |writer: &mut Writer| attestation_log::sign_head(writer);
-    shop.market.market().write_blocking(seal).unwrap();
+    shop.market.write(seal).unwrap();
     shop.market.clock().advance(-48 * HOUR);
-    shop.market
-        .market()
-        .write_blocking(|writer| attestation_log::end(writer, Platform::of_process()))
-        .unwrap();
-    shop.market.market().write_blocking(rotate).unwrap();
-    let problems = shop.market.market().read_blocking(market_checks::find_contradictions).unwrap();
+    shop.market.write(|writer| attestation_log::end(writer, Platform::of_process())).unwrap();
+    shop.market.write(rotate).unwrap();
+    let problems = shop.market.read(market_checks::find_contradictions).unwrap();
     assert_eq!(problems, [""; 0]);
     shop.market.clock().advance(48 * HOUR);
 }
@@ -320,7 +317,7 @@ async fn log_is_append_only_and_checked() {
     shop.buy("buyer", PurchaseKind::Full).await;
     pass_hour(&shop).await;
     pass_hour(&shop).await;
-    let problems = || shop.market.market().read_blocking(market_checks::find_contradictions).unwrap();
+    let problems = || shop.market.read(market_checks::find_contradictions).unwrap();
     assert_eq!(problems(), [""; 0]);
     let path = shop.market.market().data_dir().join(DATABASE_FILE);
     let rows = rusqlite::Connection::open(path).unwrap();

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Shop, run_background, sha256, shop, unzip};
+use super::{Shop, sha256, shop, unzip};
 use crate::{
     harness::{
         backups::{back_up, open_restored, temp_dir},
@@ -39,7 +39,7 @@ fn refund(shop: &Shop, purchase: Uuid) {
     let refund = |writer: &mut Writer| {
         operations::purchases::refund(writer, Platform::of_process(), Actor::Platform, purchase)
     };
-    shop.market.market().write_blocking(refund).unwrap();
+    shop.market.write(refund).unwrap();
 }
 
 async fn published_keys(shop: &Shop) -> PublicKeys {
@@ -76,7 +76,7 @@ async fn only_buyers_get_an_attestation_and_the_same_everywhere() {
     let shop = shop().await;
     let purchase = shop.buy("buyer", PurchaseKind::Full).await;
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let own = unzip(&shop.download("seller").await);
     assert!(!own.contains_key("attestation.json") && own.contains_key("croissant.json"), "{:?}", own.keys());
     let link = shop.link("buyer").await.replace('?', "/attestation?");
@@ -107,7 +107,7 @@ async fn attestation_lets_a_bundle_be_prepared() {
     let link = shop.link("buyer").await.replace('?', "/attestation?");
     let first = shop.fetch(&link, &[]).await;
     assert_eq!(first.expect_error(503), "at_capacity");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(shop.fetch(&link, &[]).await.status, 200);
 }
 
@@ -116,7 +116,7 @@ async fn agreement_without_text_keeps_its_id() {
     let shop = shop().await;
     buy_unprepared(&shop, "buyer");
     shop.execute("DELETE FROM agreements");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let agreement = delivery(&shop, "buyer").await.agreement.unwrap();
     assert!(agreement.id.is_some() && agreement.terms_sha256.is_none(), "{agreement:?}");
 }
@@ -131,8 +131,7 @@ async fn buyer_is_named_by_a_salted_digest() {
         let delivery = statement::<Delivery>(&envelope).predicate;
         let (found, id) = shop
             .market
-            .market()
-            .read_blocking(|reader| {
+            .read(|reader| {
                 let row = marketplace::store::purchases::find(reader.rows, purchase)?.unwrap();
                 let buyer = marketplace::store::teams::find_by_row_id(reader.rows, row.buyer)?;
                 Ok((marketplace::store::attestations::find(reader.rows, row.row_id)?.unwrap(), buyer.id))
@@ -160,7 +159,7 @@ async fn status(shop: &Shop, team: &str, sha256: &str) -> Statement<AttestationS
 
 /// Returns the notifications and events of a buyer about attestations.
 fn changes(shop: &Shop, team: &str) -> Vec<String> {
-    let events = shop.market.market().read_blocking(|reader| {
+    let events = shop.market.read(|reader| {
         let id = teams::team(reader.rows, team).id;
         let events = marketplace::store::events::list_after(reader.rows, EventRowId(0), 1_000_000)?;
         Ok(events.into_iter().filter(move |event| event.team == Some(id)).collect::<Vec<_>>())
@@ -175,10 +174,7 @@ fn changes(shop: &Shop, team: &str) -> Vec<String> {
 /// Performs an operation on the listing a moment later.
 fn perform(shop: &Shop, operation: Operation) {
     shop.market.clock().advance(1_000_000);
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation))
-        .unwrap();
+    shop.market.write(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation)).unwrap();
 }
 
 #[tokio::test]
@@ -192,12 +188,12 @@ async fn each_buyer_is_told_once_that_a_certification_has_ended() {
     let told = |team: &str| changes(&shop, team).len();
     perform(&shop, Operation::Revoke);
     assert_eq!(told("buyer"), 0, "a job tells them");
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
     for operation in [Operation::Certify, Operation::Revoke] {
         perform(&shop, operation);
     }
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
 }
 
@@ -222,7 +218,7 @@ async fn status_follows_refunds_and_certifications() {
     }
     perform(&shop, Operation::Revoke);
     assert!(status(&shop, "buyer", &digest).await.predicate.certification_revoked_at.is_some());
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     refund(&shop, purchase);
     assert!(status(&shop, "buyer", &digest).await.predicate.refunded_at.is_some());
     assert_eq!(changes(&shop, "buyer"), ["certification_revoked", "refunded"]);
@@ -235,7 +231,7 @@ async fn rotated_keys_stay_published_and_are_in_backups_with_the_secret() {
     shop.buy("buyer", PurchaseKind::Full).await;
     let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
     shop.market.clock().advance(1_000_000);
-    let new = shop.market.market().write_blocking(rotate).unwrap();
+    let new = shop.market.write(rotate).unwrap();
     let keys = published_keys(&shop).await.keys;
     assert_eq!(keys.iter().map(|key| key.valid_until.is_some()).collect::<Vec<_>>(), [false, true]);
     assert_eq!(keys[0], new);

@@ -14,7 +14,7 @@ use marketplace::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Shop, run_background, sha256, shop_of, unzip};
+use super::{Shop, sha256, shop_of, unzip};
 use crate::{
     harness::{archives::zip_of, listing_lifecycle},
     sales::{buy, listing_id},
@@ -32,18 +32,14 @@ fn wait(shop: &Shop) {
 
 fn perform(shop: &Shop, operation: Operation) {
     wait(shop);
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation))
-        .unwrap();
+    shop.market.write(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation)).unwrap();
 }
 
 /// Starts the checks of the listing and all its assets.
 fn start_checks(shop: &Shop) {
     wait(shop);
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let listing = store::listings::find(writer.rows, listing_id("all"))?.unwrap();
             operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
         })
@@ -53,7 +49,7 @@ fn start_checks(shop: &Shop) {
 /// Has the market approve the listing once more, without checks, and publishes it.
 fn republish_unchecked(shop: &Shop) {
     wait(shop);
-    let published = shop.market.market().write_blocking(|writer| {
+    let published = shop.market.write(|writer| {
         listing_lifecycle::perform(writer, listing_id("all"), Operation::Submit)?;
         let listing = store::listings::find(writer.rows, listing_id("all"))?.unwrap().row_id;
         operations::quality_runs::cancel(writer, store::quality_runs::Subject::Listing(listing))?;
@@ -65,7 +61,7 @@ fn republish_unchecked(shop: &Shop) {
 
 async fn check(shop: &Shop) {
     start_checks(shop);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
 }
 
 /// Replaces the raw data by a zip without a license.
@@ -110,10 +106,10 @@ async fn checks_are_attested_of_the_data_that_they_have_read() {
     // Own checks of the new data are for the vendor alone, so they change nothing.
     perform(&shop, Operation::Unpublish);
     replace_data(&shop).await;
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let path = format!("raw-data/{}/qc/runs", shop.assets[1]);
     seller_call(&shop.market, "POST", &path, Value::Null).await.expect_status(202);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     republish_unchecked(&shop);
     shop.buy("other", PurchaseKind::Full).await;
     let other = delivery(&shop, "other").await;
@@ -146,7 +142,7 @@ async fn listing_and_checks_are_those_of_the_purchase() {
     shop.execute("UPDATE listings SET title = 'Other'");
     replace_data(&shop).await;
     start_checks(&shop);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let files = unzip(&shop.download("buyer").await);
     let second = delivery(&shop, "buyer").await;
     assert_eq!(second.quality_run, first.quality_run);
@@ -172,7 +168,7 @@ async fn description_has_neither_a_commit_nor_checks_of_the_data() {
         fs::rename(directory, away).unwrap();
         fs::create_dir(directory).unwrap();
     }
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     for (directory, away) in &directories {
         fs::remove_dir_all(directory).unwrap();
         fs::rename(away, directory).unwrap();

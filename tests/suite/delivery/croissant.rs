@@ -4,7 +4,7 @@
 use marketplace::domain::{listing_lifecycle::Operation, purchases::PurchaseKind};
 use serde_json::{Value, json};
 
-use super::{Shop, run_background, sha256, shop, shop_of, unzip};
+use super::{Shop, sha256, shop, shop_of, unzip};
 use crate::{harness::listing_lifecycle, sales::listing_id};
 
 /// The files of raw data with two tables, of which one has two files and a column with nested values.
@@ -94,6 +94,27 @@ async fn columns_that_cannot_be_found_are_not_described() {
     assert!(file["description"].as_str().unwrap().contains("no header with names"), "{file}");
 }
 
+/// Programs read tables without being told how their fields are separated, and where their headers are.
+#[tokio::test]
+async fn columns_of_files_that_programs_would_misread_are_not_described() {
+    let files = [
+        ("LICENSE", TABLES[0].1),
+        ("a.csv", "id;name\n1;x\n2;y\n"),
+        ("b.csv", "# Readings\nid,name\n1,x\n2,y\n"),
+        ("c.tsv", "id\tname\n1\tx\n2\ty\n"),
+    ];
+    let shop = shop_of(&files, |_, _| {}).await;
+    let document = describe(&shop, "other").await;
+    let sets = document["recordSet"].as_array().unwrap().iter();
+    assert_eq!(sets.map(|set| &set["name"]).collect::<Vec<_>>(), ["c.tsv"]);
+    for (table, cause) in
+        [(1, "2 columns are not described, since fields are not separated"), (2, "is not the header")]
+    {
+        let file = with_id(&document["distribution"], &format!("{}/table-{table}/files", shop.assets[1]));
+        assert!(file["description"].as_str().unwrap().contains(cause), "{file}");
+    }
+}
+
 /// Programs would read the files of the other table with the columns of the first one.
 #[tokio::test]
 async fn tables_whose_pattern_matches_other_files_are_left_out() {
@@ -118,7 +139,7 @@ async fn digests_are_for_the_owner_and_buyers() {
     let files = unzip(&shop.download("buyer").await);
     // The owner's bundle is prepared when it is first requested.
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let path = format!("{}/upload.zip", shop.assets[1]);
     for team in ["buyer", "seller"] {
         let entry = with_id(&describe(&shop, team).await["distribution"], &path).clone();
@@ -129,8 +150,7 @@ async fn digests_are_for_the_owner_and_buyers() {
 
     // The owner's bundle is outdated until the next one is prepared.
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     let owners = describe(&shop, "seller").await.to_string();
     assert!(!owners.contains("sha256\""), "{owners}");
@@ -163,8 +183,7 @@ async fn description_is_for_those_who_see_the_listing() {
         ["query.a extra_forbidden"]
     );
     shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .write(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     assert_eq!(shop.market.get("mkt_buyer", &path).await.expect_error(404), "not_found");
     assert_eq!(shop.market.get("mkt_seller", &path).await.status, 200);

@@ -111,7 +111,7 @@ async fn bundle_that_is_being_prepared_is_to_be_requested_again() {
     assert_eq!(shop.detail("buyer").await["bundle_manifest"], json!({}));
     let early = shop.fetch(&link, &[]).await;
     assert_eq!((early.expect_error(503).as_str(), early.header("retry-after")), ("at_capacity", "2"));
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(shop.fetch(&link, &[]).await.status, 200);
 }
 
@@ -131,7 +131,7 @@ async fn interrupted_preparation_continues() {
         let run = move || operations::background::run_pending(&market, &keep_running).unwrap();
         tokio::task::spawn_blocking(run).await.unwrap();
     }
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert!(delivered(&shop.download("buyer").await) == expected, "both purchases have the same bytes");
 }
 
@@ -152,6 +152,6 @@ async fn preparation_that_panics_is_tried_again() {
     tokio::task::spawn_blocking(run).await.unwrap();
     assert_eq!(shop.fetch(&shop.link("buyer").await, &[]).await.status, 503);
     shop.market.clock().advance(DAY);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(shop.fetch(&shop.link("buyer").await, &[]).await.status, 200);
 }

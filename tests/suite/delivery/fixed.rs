@@ -39,8 +39,7 @@ fn unpublish(shop: &Shop) {
 pub fn add_version(shop: &Shop) {
     let one = seeded_id("tasks", "set/one");
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let seller = vendor(writer.rows, "seller");
             let version = VersionInput {
                 current_state: VersionState::Live,
@@ -67,13 +66,12 @@ async fn change_everything(shop: &Shop) {
     add_version(shop);
     let two = seeded_id("tasks", "set/two");
     shop.market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let seller = vendor(writer.rows, "seller");
             operations::task_changes::delete_task(writer, &seller, two.parse().unwrap())
         })
         .unwrap();
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     operations::cleanup::sweep(shop.market.market()).unwrap();
 }
 
@@ -108,7 +106,7 @@ fn counted_bytes(shop: &Shop) -> i64 {
 /// Downloads the seller's own bundle, which is prepared when it is first requested.
 async fn download_own(shop: &Shop) {
     shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     shop.download("seller").await;
 }
 
@@ -127,7 +125,7 @@ async fn download_by_the_seller_keeps_no_upload() {
     );
     assert_eq!(operations::cleanup::sweep(shop.market.market()).unwrap().uploads, 1);
     assert_eq!((counted_bytes(&shop), file_count(&shop)), (0, 0));
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     for table in ["jobs", "ended_jobs"] {
         let sql = format!("SELECT count(*) FROM {table} WHERE kind = 'prepare_bundle'");
         assert_eq!(query(&shop, &sql), 0, "{table}");
@@ -151,7 +149,7 @@ async fn upload_without_an_asset_is_deleted_later_unless_a_bundle_has_it() {
     assert_eq!(sweep(KEEP_UNUSED_DAYS - 1), 0);
     let other = json!({"title": "Other", "data": {"channel": "zip", "url": url}});
     let id = seller_post(&shop.market, "raw-data", other.clone()).await["id"].as_str().unwrap().to_owned();
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(sweep(KEEP_UNUSED_DAYS), 0, "an asset has it");
     let detach = seller_call(&shop.market, "DELETE", &format!("raw-data/{id}/data"), Value::Null).await;
     detach.expect_status(204);
@@ -194,16 +192,16 @@ async fn refunded_bundle_is_gone_with_its_files() {
         let refund = |writer: &mut marketplace::market::Writer| {
             operations::purchases::refund(writer, platform, Actor::Platform, purchase)
         };
-        shop.market.market().write_blocking(refund).unwrap();
+        shop.market.write(refund).unwrap();
     };
     refund(purchase);
     assert_eq!(shop.fetch(&link, &[]).await.expect_error(410), "purchase_refunded");
     assert_eq!(shop.detail("buyer").await["bundle_download_url"], Value::Null);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(file_count(&shop), 2, "another bundle has the same commit and the same tasks");
     shop.download("other").await;
     refund(kept);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert_eq!(file_count(&shop), 0);
 }
 

@@ -74,7 +74,7 @@ async fn link_covers_the_widest_purchase() {
     shop.buy("buyer", PurchaseKind::Sample).await;
     assert!(unzip(&shop.download("buyer").await).keys().any(|name| name.ends_with("sample.zip")));
     let selected = [shop.assets[0].parse().unwrap()];
-    let bought = shop.market.market().write_blocking(|writer| {
+    let bought = shop.market.write(|writer| {
         let buyer = buyer(writer.rows, "other");
         let input = PurchaseInput {
             listing: listing_id("all"),
@@ -98,7 +98,7 @@ async fn vendor_gets_the_listing_as_it_is() {
     let shop = shop().await;
     let link = shop.link("seller").await;
     shop.fetch(&link, &[]).await.expect_error(503);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     let first = shop.download("seller").await;
     assert_eq!(shop.detail("seller").await["bundle_manifest"].as_object().unwrap().len(), 4);
     shop.buy("buyer", PurchaseKind::Full).await;
@@ -116,9 +116,9 @@ async fn vendor_gets_the_listing_as_it_is() {
         };
         marketplace::operations::task_changes::add_version(writer, &seller, task, &version)
     };
-    shop.market.market().write_blocking(version).unwrap();
+    shop.market.write(version).unwrap();
     shop.fetch(&link, &[]).await.expect_error(503);
-    super::run_background(&shop.market).await;
+    shop.market.run_background_on_a_thread().await;
     assert!(delivered(&shop.download("seller").await) != delivered(&first));
     assert!(shop.download("buyer").await == bought);
 }

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
     market::DATABASE_FILE,
-    operations,
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -65,12 +64,6 @@ fn taskset() -> Value {
         "tasks": [task("one", json!([version(1), version(2)])), task("two", json!([version(1)]))]})
 }
 
-async fn run_background(market: &TestMarket) {
-    let market = market.market().clone();
-    let run = move || operations::background::run_pending(&market, &|| true).unwrap();
-    tokio::task::spawn_blocking(run).await.unwrap();
-}
-
 /// Creates the market. `change` changes the record of the listing, given the IDs of its assets.
 async fn shop_with(change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
     shop_of(&DATA, change).await
@@ -100,7 +93,7 @@ async fn shop_of(data: &[(&str, &str)], change: impl FnOnce(&mut Value, &[String
     let url = upload_zip(&market, "Seller house", &zip_of(data));
     let data = json!({"title": "Scans", "data": {"channel": "zip", "url": url}});
     let data = seller_post(&market, "raw-data", data).await["id"].as_str().unwrap().to_owned();
-    run_background(&market).await;
+    market.run_background_on_a_thread().await;
     let assets = [code, data, seeded_id("assets", "tasks"), seeded_id("assets", "env")];
     // The listing is newer than its assets.
     market.clock().advance(DAY);
@@ -125,7 +118,7 @@ impl Shop {
     /// Buys the listing or its sample, and prepares the bundle. Returns the ID of the purchase.
     async fn buy(&self, team: &str, kind: PurchaseKind) -> Uuid {
         let bought = buy(&self.market, team, listing_id("all"), kind, PayWith::Credits).unwrap();
-        run_background(&self.market).await;
+        self.market.run_background_on_a_thread().await;
         bought.id
     }
 

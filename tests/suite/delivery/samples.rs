@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{lines, names, shop, shop_with, unzip};
 use crate::{
-    harness::{listing_lifecycle, listings::listing_fields, teams::vendor},
+    harness::{errors, listing_lifecycle, listings::listing_fields, teams::vendor},
     sales::listing_id,
     vendor_api::seller_market::seeded_id,
 };
@@ -83,9 +83,7 @@ async fn sample_without_files_says_why() {
 
 fn problems<T: std::fmt::Debug>(result: Result<T>) -> Vec<String> {
     match result {
-        Err(Error::Invalid(problems)) => {
-            problems.iter().map(|problem| format!("{} {}", problem.body_path(), problem.kind)).collect()
-        }
+        Err(Error::Invalid(problems)) => errors::describe(&problems),
         other => panic!("{other:?}"),
     }
 }

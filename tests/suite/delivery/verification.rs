@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use zip::ZipArchive;
 
-use super::{run_background, shop};
+use super::shop;
 use crate::harness::archives::bundle_of;
 
 /// Files of a bundle: their paths and bytes.
@@ -52,12 +52,12 @@ fn sold() -> &'static Sold {
             shop.buy("buyer", PurchaseKind::Full).await;
             let bundle = shop.download("buyer").await;
             shop.market.clock().advance(3_600_000_000);
-            run_background(&shop.market).await;
+            shop.market.run_background_on_a_thread().await;
             let proof = shop.fetch(&shop.link("buyer").await.replace('?', "/proof?"), &[]).await;
             let read = |reader: &Reader| {
                 Ok((signing_keys::list(reader)?, attestation_log::list(reader, None, None)?))
             };
-            (bundle, proof.bytes, shop.market.market().read_blocking(read).unwrap())
+            (bundle, proof.bytes, shop.market.read(read).unwrap())
         };
         // A test may run in a runtime of its own.
         let run =

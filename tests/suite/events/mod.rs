@@ -27,7 +27,7 @@ fn platform() -> Platform {
 /// Returns the page that begins at a cursor.
 fn page(market: &TestMarket, cursor: Option<&str>, filters: &Filters, limit: usize) -> Result<EventPage> {
     let start = Start::parse(cursor)?;
-    market.market().read_blocking(|reader| events::list(reader, platform(), filters, start, limit))
+    market.read(|reader| events::list(reader, platform(), filters, start, limit))
 }
 
 /// Returns the events of all pages from a cursor on.
@@ -65,5 +65,5 @@ fn append(market: &TestMarket, count: usize) {
     let label = LabelData { slug: "maps".to_owned(), label: "Maps".to_owned() };
     let data = EventData::DomainUpdated(label);
     let append = |writer: &mut Writer| (0..count).try_for_each(|_| writer.emit(None, "maps", &data));
-    market.market().write_blocking(append).unwrap();
+    market.write(append).unwrap();
 }

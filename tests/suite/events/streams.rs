@@ -35,7 +35,7 @@ impl Server {
         let create = |writer: &mut marketplace::market::Writer| {
             keys::create_for_operator(writer, platform(), "test", KeyScope::All, None)
         };
-        let (_, key) = market.market().write_blocking(create).unwrap();
+        let (_, key) = market.write(create).unwrap();
         let settings = market.market().settings().clone();
         let app = mcp::App::new(rest::App::new(&settings, false)).serve(market.market().clone(), BASE);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

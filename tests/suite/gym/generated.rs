@@ -12,10 +12,7 @@ fn generated_market_is_answered_and_not_changed() {
     let directory = tempfile::tempdir().unwrap();
     worlds::copy_records(market.market(), &directory.path().join("market")).unwrap();
     let listings = |market: &TestMarket| {
-        market
-            .market()
-            .read_blocking(|reader| Ok(marketplace::store::teams::list(reader.rows)?.len()))
-            .unwrap()
+        market.read(|reader| Ok(marketplace::store::teams::list(reader.rows)?.len())).unwrap()
     };
     let before = listings(&market);
     let opened = open(directory, market.clock().now(), 3);

@@ -10,6 +10,7 @@ pub mod codebases;
 pub mod database;
 pub mod documents;
 pub mod environment;
+pub mod errors;
 pub mod generated;
 pub mod git;
 pub mod listing_lifecycle;
@@ -38,8 +39,9 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::{ContactSettings, RepositorySettings, Settings, SettingsSources},
     domain::{assets::Exclusivity, time::Timestamp},
+    error::Result,
     fixtures::{self, FixtureSet},
-    market::{Market, OpenMode, OpenOptions},
+    market::{Market, OpenMode, OpenOptions, Reader, Writer},
     mcp,
     operations::{self, grants::GrantInput},
     rest,
@@ -159,6 +161,16 @@ impl TestMarket {
         &self.market
     }
 
+    /// Runs a read operation.
+    pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        self.market.read_blocking(work)
+    }
+
+    /// Runs a write operation.
+    pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        self.market.write_blocking(work)
+    }
+
     /// Returns the worlds that are forked from the market, or beside it.
     pub fn worlds(&self) -> &Worlds {
         &self.worlds
@@ -224,6 +236,13 @@ impl TestMarket {
         operations::background::run_pending(&self.market, &|| true).unwrap();
     }
 
+    /// Like [`TestMarket::run_background`], on a thread that serves no requests, as a server does.
+    pub async fn run_background_on_a_thread(&self) {
+        let market = self.market.clone();
+        let run = move || operations::background::run_pending(&market, &|| true).unwrap();
+        tokio::task::spawn_blocking(run).await.unwrap();
+    }
+
     /// Sends a request without a body.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> TestResponse {
         self.send_body(method, path, headers, Vec::new()).await
@@ -260,6 +279,12 @@ impl TestMarket {
         }
         response
     }
+}
+
+/// Returns the elements of an array.
+#[track_caller]
+pub fn elements(array: &Value) -> std::slice::Iter<'_, Value> {
+    array.as_array().unwrap().iter()
 }
 
 /// Returns how tested markets are opened.
@@ -344,16 +369,15 @@ pub fn demo_with_grant() -> TestMarket {
     market
 }
 
+/// Returns an upload grant for a team, by its name.
+pub const fn grant_input<'a>(team: &'a str, title: &'a str) -> GrantInput<'a> {
+    GrantInput { team, title, exclusivity: Exclusivity::Available, group: None, max_bytes: None }
+}
+
 /// Creates an upload grant, which fixture sets cannot have, for the routes whose path has its ID.
 fn create_grant(market: &TestMarket) {
-    let grant = GrantInput {
-        team: "Lumen Codeworks",
-        title: "Tide tables",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    let grant = grant_input("Lumen Codeworks", "Tide tables");
+    market.write(|writer| operations::grants::create(writer, &grant)).unwrap();
 }
 
 /// The response to a request.
@@ -393,10 +417,7 @@ impl TestResponse {
         problems
             .iter()
             .map(|problem| {
-                let path: Vec<String> = problem["loc"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
+                let path: Vec<String> = elements(&problem["loc"])
                     .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
                     .collect();
                 format!("{} {}", path.join("."), problem["type"].as_str().unwrap())

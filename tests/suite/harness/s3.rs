@@ -1,6 +1,7 @@
 //! An S3-compatible server that verifies signatures, on its own port, for the duration of a test.
 
 use std::{
+    fs::{self, DirEntry},
     path::Path,
     sync::{
         Arc,
@@ -44,7 +45,7 @@ impl S3Server {
     /// Starts a server with an empty bucket.
     pub fn start() -> S3Server {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::create_dir(directory.path().join(BUCKET)).unwrap();
+        fs::create_dir(directory.path().join(BUCKET)).unwrap();
         let mut service = S3ServiceBuilder::new(FileSystem::new(directory.path()).unwrap());
         service.set_auth(SimpleAuth::from_single("market-key", "market-secret"));
         let service = service.build();
@@ -102,13 +103,16 @@ impl S3Server {
         ]
     }
 
-    /// Aborts all multipart uploads, as buckets do with uploads that are incomplete after some days.
-    pub fn abort_uploads(&self) {
-        for entry in std::fs::read_dir(self.directory.path()).unwrap().map(Result::unwrap) {
-            if entry.file_name().to_string_lossy().starts_with(UPLOAD_PREFIX) {
-                std::fs::remove_file(entry.path()).unwrap();
-            }
+    /// Aborts all multipart uploads, as buckets do with uploads that are incomplete after some days. Returns how many files of
+    /// uploads and parts it has deleted.
+    pub fn abort_uploads(&self) -> usize {
+        let entries = fs::read_dir(self.directory.path()).unwrap().map(Result::unwrap);
+        let is_of_upload = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(UPLOAD_PREFIX);
+        let files: Vec<DirEntry> = entries.filter(is_of_upload).collect();
+        for file in &files {
+            fs::remove_file(file.path()).unwrap();
         }
+        files.len()
     }
 
     /// Returns the file names of the stored objects, without prefixes.
@@ -116,7 +120,7 @@ impl S3Server {
         let mut names = Vec::new();
         let mut directories = vec![self.directory.path().join(BUCKET)];
         while let Some(directory) = directories.pop() {
-            for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
                 if entry.path().is_dir() {
                     directories.push(entry.path());
                 } else if !entry.file_name().to_string_lossy().starts_with('.') {

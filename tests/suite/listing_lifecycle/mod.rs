@@ -61,7 +61,7 @@ fn market_with_draft() -> TestMarket {
         },
     });
     let market = small_market_with(&[listing("a", &json!({}))], &json!({"assets": [code]}));
-    market.market().write_blocking(|writer| give_credits(writer, "seller")).unwrap();
+    market.write(|writer| give_credits(writer, "seller")).unwrap();
     market
 }
 
@@ -166,7 +166,7 @@ fn operation_writes_one_event_its_notification_and_the_queue() {
             let market = market_with_draft();
             market.clock().advance(SECOND);
             let step = |operation, actor| {
-                let changed = market.market().write_blocking(|writer| {
+                let changed = market.write(|writer| {
                     let before = rows(writer.rows, draft_id());
                     perform(writer, operation, actor)?;
                     Ok((before, rows(writer.rows, draft_id()), writer.now))
@@ -200,12 +200,12 @@ fn rollback_leaves_nothing() {
     for operation in Operation::ALL.iter().copied() {
         let market = market_with_draft();
         for earlier in operations_before(operation) {
-            market.market().write_blocking(|writer| perform(writer, *earlier, Actor::Team)).unwrap();
+            market.write(|writer| perform(writer, *earlier, Actor::Team)).unwrap();
         }
         market.clock().advance(SECOND);
-        let read = || market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
+        let read = || market.read(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
         let before = read();
-        let failed = market.market().write_blocking(|writer| {
+        let failed = market.write(|writer| {
             perform(writer, operation, Actor::Platform)?;
             assert_ne!(rows(writer.rows, draft_id()), before, "{operation:?} writes nothing");
             Err::<(), _>(Error::Conflict("rolled back".to_owned()))
@@ -219,9 +219,9 @@ fn rollback_leaves_nothing() {
 #[test]
 fn refused_operation_writes_nothing() {
     let market = market_with_draft();
-    let read = || market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
+    let read = || market.read(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
     let before = read();
-    let refused = market.market().write_blocking(|writer| perform(writer, Operation::Publish, Actor::Team));
+    let refused = market.write(|writer| perform(writer, Operation::Publish, Actor::Team));
     match refused {
         Err(Error::InvalidTransition { from, allowed }) => {
             assert_eq!((from, allowed), ("draft", vec!["submit", "archive"]));
@@ -229,7 +229,7 @@ fn refused_operation_writes_nothing() {
         other => panic!("{other:?}"),
     }
     for operation in [Operation::Revoke, Operation::Unfeature] {
-        let refused = market.market().write_blocking(|writer| perform(writer, operation, Actor::Platform));
+        let refused = market.write(|writer| perform(writer, operation, Actor::Platform));
         assert!(matches!(refused, Err(Error::Conflict(_))), "{operation:?}: {refused:?}");
     }
     assert_eq!(read(), before);
@@ -239,7 +239,7 @@ fn refused_operation_writes_nothing() {
 #[test]
 fn listing_of_another_team_is_not_found() {
     let market = market_with_draft();
-    let refused = market.market().write_blocking(|writer| {
+    let refused = market.write(|writer| {
         let other = store::teams::find(writer.rows, fixture_record_id("teams", "both"))?.unwrap();
         let vendor = Platform::of_process().vendor(other).unwrap();
         listing_lifecycle::submit(writer, &vendor, Actor::Team, draft_id())
@@ -253,9 +253,8 @@ fn certification_names_who_decided() {
     let market = market_with_draft();
     let event = |work: &dyn Fn(&mut Writer) -> Result<()>| {
         market.clock().advance(SECOND);
-        market.market().write_blocking(|writer| work(writer)).unwrap();
-        let history =
-            market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap().history;
+        market.write(|writer| work(writer)).unwrap();
+        let history = market.read(|reader| Ok(rows(reader.rows, draft_id()))).unwrap().history;
         (history[0].event, history[0].actor)
     };
     let finish_run = |has_passed: bool| {
@@ -288,7 +287,7 @@ fn certification_names_who_decided() {
 async fn note_reaches_the_vendor() {
     let market = market_with_draft();
     for operation in [Operation::Submit, Operation::RequestChanges] {
-        market.market().write_blocking(|writer| perform(writer, operation, Actor::Platform)).unwrap();
+        market.write(|writer| perform(writer, operation, Actor::Platform)).unwrap();
     }
     let feed = market.get("mkt_seller", "/v2/vendor/notifications").await.ok();
     let newest = &feed["notifications"][0];
@@ -297,7 +296,7 @@ async fn note_reaches_the_vendor() {
     let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
     assert_eq!(quality["latest_run"]["review_feedback"], "Tidy up.");
     for note in [String::new(), " ".to_owned(), "x".repeat(marketplace::domain::texts::NOTE.max + 1)] {
-        let refused = market.market().write_blocking(|writer| {
+        let refused = market.write(|writer| {
             perform(writer, Operation::Submit, Actor::Team)?;
             listing_lifecycle::reject(
                 writer,

@@ -95,7 +95,7 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
         let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset)?.unwrap();
         store::listings::attach_asset(writer.rows, row_id, asset)
     };
-    market.market().write_blocking(create).unwrap();
+    market.write(create).unwrap();
     for (index, step) in steps.iter().enumerate() {
         set_time(started.plus_micros((index as i64 + 1) * SECOND));
         let work = |writer: &mut Writer| match step {
@@ -114,7 +114,7 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
                 harness::listing_lifecycle::perform(writer, id, *operation).map(|_| ())
             }
         };
-        market.market().write_blocking(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
+        market.write(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
     }
 }
 
@@ -147,7 +147,7 @@ fn replayed_history_equals_live_operations() {
     for (number, steps) in (0..).zip(&histories) {
         let id = fixture_record_id("listings", &format!("l{number}"));
         let read = |market: &TestMarket| {
-            let found = market.market().read_blocking(|reader| Ok(rows(reader.rows, id))).unwrap();
+            let found = market.read(|reader| Ok(rows(reader.rows, id))).unwrap();
             (found.entry, found.certified_at, found.history)
         };
         let expected = read(&live);
@@ -174,7 +174,7 @@ async fn replayed_history_notifies_nobody() {
         &[listing("a", &json!({"history": history})), listing("b", &json!({"history": history}))],
         &json!({"notifications": [notification]}),
     );
-    let sent = market.market().read_blocking(|reader| {
+    let sent = market.read(|reader| {
         let seller = store::teams::find(reader.rows, fixture_record_id("teams", "seller"))?.unwrap();
         store::notifications::list_newest(reader.rows, seller.row_id, 10)
     });

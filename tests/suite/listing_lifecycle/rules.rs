@@ -22,10 +22,8 @@ use crate::{
 
 /// Returns the state of the draft of [`market_with_draft`].
 fn state(market: &TestMarket) -> (ReviewStatus, CatalogStatus) {
-    let status = market
-        .market()
-        .read_blocking(|reader| Ok(store::listings::find(reader.rows, draft_id())?.unwrap().status))
-        .unwrap();
+    let status =
+        market.read(|reader| Ok(store::listings::find(reader.rows, draft_id())?.unwrap().status)).unwrap();
     (status.review, status.catalog)
 }
 
@@ -41,8 +39,7 @@ fn change_of_what_was_reviewed_ends_the_approval() {
         (O::UpdateTerms, ReviewStatus::Approved),
     ] {
         let market = market_with_draft();
-        let perform =
-            |operation| market.market().write_blocking(|writer| perform(writer, operation, Actor::Team));
+        let perform = |operation| market.write(|writer| perform(writer, operation, Actor::Team));
         for operation in [O::Submit, O::Approve, change] {
             perform(operation).unwrap();
         }
@@ -64,7 +61,7 @@ fn change_of_what_was_reviewed_ends_the_approval() {
 fn submission_without_credits_has_no_run() {
     for (credits, has_run) in [(0, false), (10_000, true)] {
         let market = small_market_with(&[listing("a", &json!({}))], &json!({}));
-        let submitted = market.market().write_blocking(|writer| {
+        let submitted = market.write(|writer| {
             if credits > 0 {
                 give_credits(writer, "seller")?;
             }
@@ -81,7 +78,7 @@ fn submission_without_credits_has_no_run() {
 fn featured_place_belongs_to_one_listing() {
     let market = small_market_with(&[listing("a", &json!({})), listing("b", &json!({}))], &json!({}));
     let feature = |key: &str, place| {
-        market.market().write_blocking(|writer| {
+        market.write(|writer| {
             let (platform, id) = (Platform::of_process(), fixture_record_id("listings", key));
             listing_lifecycle::feature(writer, platform, Actor::Platform, id, place)
         })
@@ -115,7 +112,7 @@ fn events_of_a_listing_replay_to_its_state() {
     ];
     let first = events(&market).last().map_or(EventRowId(0), |event| event.row_id);
     for operation in operations {
-        market.market().write_blocking(|writer| perform(writer, operation, Actor::Team)).unwrap();
+        market.write(|writer| perform(writer, operation, Actor::Team)).unwrap();
     }
     let all = events(&market);
     let events: Vec<_> = all.iter().filter(|event| event.row_id > first).collect();
@@ -154,8 +151,5 @@ fn events_of_a_listing_replay_to_its_state() {
 }
 
 fn events(market: &TestMarket) -> Vec<store::events::Event> {
-    market
-        .market()
-        .read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), 1_000))
-        .unwrap()
+    market.read(|reader| store::events::list_after(reader.rows, EventRowId(0), 1_000)).unwrap()
 }

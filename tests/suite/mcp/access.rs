@@ -136,10 +136,10 @@ async fn revoked_key_is_rejected() {
     let market = TestMarket::demo();
     let team = call(&market, BUYER, "get_current_team", json!({})).await.ok();
     let team = team["id"].as_str().unwrap();
-    let result = market.market().write_blocking(|writer| keys::create(writer, team, "agent", None));
+    let result = market.write(|writer| keys::create(writer, team, "agent", None));
     let (id, key) = result.unwrap();
     assert_eq!(call(&market, &key, "get_current_team", json!({})).await.ok()["id"], team);
-    market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
+    market.write(|writer| keys::revoke(writer, id)).unwrap();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_wallet"}});
     assert_eq!(post(&market, &key, &body).await.expect_status(401)["error"]["message"], "Unauthorized");
 }

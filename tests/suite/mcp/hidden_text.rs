@@ -19,7 +19,7 @@ fn market_with(title: &str, description: &str) -> (TestMarket, String) {
     let market = small_market(&[published("kept", 5, &json!({}))]);
     let id = marketplace::clock::fixture_record_id("listings", "kept");
     let fields = ListingFields { description: description.to_owned(), ..listing_fields(title) };
-    let written = market.market().write_blocking(|writer| {
+    let written = market.write(|writer| {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         store::listings::update(writer.rows, row_id, &fields, writer.now)
     });

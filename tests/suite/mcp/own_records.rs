@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
-    harness::demo,
+    harness::{TestMarket, demo},
 };
 
 const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
@@ -72,6 +72,36 @@ async fn assets_are_filtered_by_their_latest_quality_run() {
     assert_eq!(refused.status, 422);
     let error = call(demo(), VENDOR, "list_assets", json!({"filter": ["qc:is:broken"]})).await.error();
     assert!(error.to_string().contains("in_progress"), "{error}");
+}
+
+/// How a run ended says nothing about other data.
+#[tokio::test]
+async fn run_of_detached_data_has_no_outcome() {
+    // A market of its own, since data is detached.
+    let market = TestMarket::demo();
+    let arguments = json!({"filter": ["qc:is:passed"], "fields": ["id", "sku"], "limit": 100});
+    let passed = call(&market, VENDOR, "list_assets", arguments.clone()).await.ok()["items"].clone();
+    let mut detached = None;
+    for asset in passed.as_array().unwrap() {
+        let collection = match asset["sku"].as_str().unwrap() {
+            "codebase" => "codebases",
+            "raw_data" => "raw-data",
+            _ => continue,
+        };
+        let path = format!("/v2/{collection}/{}/data", asset["id"].as_str().unwrap());
+        // The data of listings in review and in the catalog cannot be detached.
+        if market.call(VENDOR, "DELETE", &path, &Value::Null).await.status == 204 {
+            detached = Some(asset);
+            break;
+        }
+    }
+    let detached = detached.expect("an asset whose data can be detached");
+    let still_passed = call(&market, VENDOR, "list_assets", arguments).await.ok()["items"].clone();
+    assert_eq!(still_passed.as_array().unwrap().len(), passed.as_array().unwrap().len() - 1);
+    let arguments = json!({"filter": ["qc:is:none"], "fields": ["id", "qc", "qc_run_id"], "limit": 100});
+    let unknown = call(&market, VENDOR, "list_assets", arguments).await.ok()["items"].clone();
+    let row = unknown.as_array().unwrap().iter().find(|row| row["id"] == detached["id"]).unwrap();
+    assert_eq!((&row["qc"], &row["qc_run_id"]), (&json!("none"), &Value::Null));
 }
 
 #[tokio::test]

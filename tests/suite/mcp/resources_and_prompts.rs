@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{call, request, result};
 use crate::{
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
-    harness::demo,
+    harness::{demo, elements},
 };
 
 async fn read_resource(key: &str, uri: &str) -> Value {
@@ -24,12 +24,8 @@ async fn any_listing_id() -> String {
 #[tokio::test]
 async fn guide_taxonomy_and_listings_can_be_read() {
     let listed = result(demo(), BUYER, "resources/list", json!({})).await;
-    let uris: Vec<&str> = listed["resources"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|resource| resource["uri"].as_str().unwrap())
-        .collect();
+    let uris: Vec<&str> =
+        elements(&listed["resources"]).map(|resource| resource["uri"].as_str().unwrap()).collect();
     assert_eq!(uris, ["marketplace://guide", "marketplace://taxonomy"]);
     let guide = read_resource(BUYER, "marketplace://guide").await;
     assert_eq!(guide["mimeType"], "text/markdown");
@@ -173,8 +169,7 @@ async fn ids_are_completed_by_prefix_or_title() {
     let found = complete(BUYER, template(), "listing_id", "cobol").await;
     let expected =
         call(demo(), BUYER, "browse_listings", json!({"query": "cobol", "fields": ["id"]})).await.ok();
-    let expected: Vec<&Value> =
-        expected["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+    let expected: Vec<&Value> = elements(&expected["items"]).map(|item| &item["id"]).collect();
     let id_of = |suggestion: &str| suggestion.split(' ').next().unwrap().to_owned();
     let found_ids: Vec<String> = found.iter().map(|suggestion| id_of(suggestion)).collect();
     assert!(!found.is_empty() && found_ids.iter().eq(expected.iter().map(|id| id.as_str().unwrap())));

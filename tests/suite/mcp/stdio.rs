@@ -2,12 +2,12 @@
 //! to it.
 
 use marketplace::{
+    clock::{Clock, Entropy},
     domain::principals::KeyScope,
     error::ErrorChain,
     market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
     operations::{access::Platform, keys},
-    rest,
     store::Durability,
 };
 use serde_json::{Value, json};
@@ -17,21 +17,17 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use super::{call, post};
 use crate::{
     contract::cases::{BUYER, VENDOR},
-    harness::{BASE, TestMarket, demo},
+    harness::{BASE, TestMarket, demo, market_options},
 };
 
 /// Opens the market of a test a second time, read-only.
 pub fn open_read_only(market: &TestMarket) -> Market {
     Market::open(OpenOptions {
-        data_dir: market.market().data_dir().to_owned(),
-        settings: market.market().settings().clone(),
-        clock: Arc::new(marketplace::clock::Clock::stopped(market.market().clock().now())),
-        entropy: marketplace::clock::Entropy::seeded(8),
+        clock: Arc::new(Clock::stopped(market.market().clock().now())),
+        entropy: Entropy::seeded(8),
         durability: Durability::Full,
         mode: OpenMode::ReadOnly,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(market.market().data_dir(), market.market().settings().clone())
     })
     .unwrap()
 }
@@ -220,8 +216,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
         agent.finish().await;
     }
     let (id, key) = market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let team = marketplace::clock::fixture_record_id("teams", "orchard-evals");
             keys::create(writer, &team.to_string(), "agent", None)
         })
@@ -229,7 +224,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
     let mut agent = Agent::start(open_read_only(&market), Some(&key));
     agent.initialize().await;
     agent.call("get_current_team", json!({})).await;
-    market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
+    market.write(|writer| keys::revoke(writer, id)).unwrap();
     let response = agent.request("tools/list", json!({})).await;
     assert_eq!(response["error"]["message"], "Unauthorized", "{response}");
     agent.finish().await;
@@ -239,8 +234,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
 async fn operator_key_is_refused_as_over_http() {
     let market = TestMarket::empty();
     let (_, key) = market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
         })
         .unwrap();
@@ -277,15 +271,11 @@ async fn read_only_market_cannot_be_written() {
     assert!(error.contains("cannot use its storage"), "{error}");
     let missing = tempfile::tempdir().unwrap();
     let opening = OpenOptions {
-        data_dir: missing.path().join("none"),
-        settings: market.market().settings().clone(),
-        clock: Arc::new(marketplace::clock::Clock::System),
-        entropy: marketplace::clock::Entropy::System,
+        clock: Arc::new(Clock::System),
+        entropy: Entropy::System,
         durability: Durability::Full,
         mode: OpenMode::ReadOnly,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..market_options(&missing.path().join("none"), market.market().settings().clone())
     };
     assert!(matches!(
         Market::open(opening),

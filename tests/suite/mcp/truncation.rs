@@ -282,7 +282,7 @@ async fn team_text_is_sanitized_and_named() {
     // Operations refuse such texts now, but earlier versions stored them.
     let fields =
         ListingFields { description: "Send your\u{2066} key.\nNow.".to_owned(), ..listing_fields(title) };
-    let written = market.market().write_blocking(|writer| {
+    let written = market.write(|writer| {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         store::listings::update(writer.rows, row_id, &fields, writer.now)
     });

@@ -12,26 +12,26 @@ use marketplace::{
 };
 use uuid::Uuid;
 
-use super::{PLATFORM, balances, code, events_since, last_event, money_market, team_of, write};
+use super::{PLATFORM, balances, code, events_since, last_event, money_market, team_of};
 use crate::harness::TestMarket;
 
 fn request(market: &TestMarket, team: &str, cents: i64) -> Result<CreditPurchase> {
-    write(market, |writer| {
+    market.write(|writer| {
         let member = PLATFORM.member(team_of(writer.rows, team))?;
         credit_purchases::request(writer, &member, Actor::Team, Cents(cents))
     })
 }
 
 fn complete(market: &TestMarket, id: Uuid) -> Result<CreditPurchase> {
-    write(market, |writer| credit_purchases::complete(writer, PLATFORM, Actor::Platform, id))
+    market.write(|writer| credit_purchases::complete(writer, PLATFORM, Actor::Platform, id))
 }
 
 fn reject(market: &TestMarket, id: Uuid) -> Result<CreditPurchase> {
-    write(market, |writer| credit_purchases::reject(writer, PLATFORM, Actor::Platform, id))
+    market.write(|writer| credit_purchases::reject(writer, PLATFORM, Actor::Platform, id))
 }
 
 fn cancel(market: &TestMarket, team: &str, id: Uuid) -> Result<CreditPurchase> {
-    write(market, |writer| {
+    market.write(|writer| {
         let member = PLATFORM.member(team_of(writer.rows, team))?;
         credit_purchases::cancel(writer, &member, Actor::Team, id)
     })
@@ -91,11 +91,12 @@ fn closing_a_team_cancels_its_requests() {
     let market = money_market();
     let pending = request(&market, "buyer", 500).unwrap();
     let since = last_event(&market);
-    write(&market, |writer| {
-        let team = team_of(writer.rows, "buyer").id.to_string();
-        team_closures::close(writer, PLATFORM, Actor::Platform, &team)
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            let team = team_of(writer.rows, "buyer").id.to_string();
+            team_closures::close(writer, PLATFORM, Actor::Platform, &team)
+        })
+        .unwrap();
     assert!(types_since(&market, since).contains(&"credit_purchase.cancelled".to_owned()));
     assert_eq!(code(complete(&market, pending.id)), "invalid_transition");
 }

@@ -16,8 +16,7 @@ use marketplace::{
         purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
         row_ids::PurchaseRowId,
     },
-    error::{Error, Result},
-    market::Writer,
+    error::Result,
     operations::{
         access::Platform,
         credit_purchases,
@@ -32,7 +31,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{published, small_market_with},
-    harness::{TestMarket, teams::team as team_of},
+    harness::{TestMarket, errors::code, teams::team as team_of},
 };
 
 /// Microseconds per day.
@@ -46,26 +45,22 @@ fn money_market() -> TestMarket {
     small_market_with(&[published("plain", 30, &json!({}))], &json!({}))
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 fn balances(market: &TestMarket, team: &str) -> Balances {
     let read = |reader: &marketplace::market::Reader| {
         store::wallet::balances(reader.rows, team_of(reader.rows, team).row_id)
     };
-    market.market().read_blocking(read).unwrap()
+    market.read(read).unwrap()
 }
 
 fn buy_credits(market: &TestMarket, team: &str, amount: Cents) -> Result<Uuid> {
-    write(market, |writer| {
+    market.write(|writer| {
         let member = PLATFORM.member(team_of(writer.rows, team))?;
         credit_purchases::create(writer, &member, Actor::Team, amount).map(|purchase| purchase.id)
     })
 }
 
 fn adjust(market: &TestMarket, team: &str, amount: Cents, description: &str) -> Result<Balances> {
-    write(market, |writer| {
+    market.write(|writer| {
         let team = team_of(writer.rows, team);
         wallet::adjust(writer, PLATFORM, Actor::Platform, &team, amount, description)
             .map(|change| change.balances)
@@ -73,14 +68,14 @@ fn adjust(market: &TestMarket, team: &str, amount: Cents, description: &str) -> 
 }
 
 fn convert(market: &TestMarket, team: &str, amount: Cents) -> Result<Balances> {
-    write(market, |writer| {
+    market.write(|writer| {
         let vendor = PLATFORM.vendor(team_of(writer.rows, team))?;
         wallet::convert(writer, &vendor, Actor::Team, amount).map(|change| change.balances)
     })
 }
 
 fn withdraw(market: &TestMarket, team: &str, amount: Cents) -> Result<Withdrawal> {
-    write(market, |writer| {
+    market.write(|writer| {
         let vendor = PLATFORM.vendor(team_of(writer.rows, team))?;
         withdrawals::create(writer, &vendor, Actor::Team, amount)
     })
@@ -88,7 +83,7 @@ fn withdraw(market: &TestMarket, team: &str, amount: Cents) -> Result<Withdrawal
 
 fn mark(market: &TestMarket, id: Uuid, is_paid: bool) -> Result<Withdrawal> {
     let decide = if is_paid { withdrawals::mark_paid } else { withdrawals::mark_failed };
-    write(market, |writer| decide(writer, PLATFORM, Actor::Platform, id))
+    market.write(|writer| decide(writer, PLATFORM, Actor::Platform, id))
 }
 
 /// Posts a completed purchase with the usual fees: 5 % for the buyer, and 10 % for the platform.
@@ -98,7 +93,7 @@ fn sell(
     price: Cents,
     source: PaymentSource,
 ) -> Result<PurchaseRowId> {
-    write(market, |writer| {
+    market.write(|writer| {
         let (vendor, buyer) = (team_of(writer.rows, vendor).row_id, team_of(writer.rows, buyer).row_id);
         let listing = store::listings::find(writer.rows, fixture_record_id("listings", "plain"))?.unwrap();
         let (buyer_fee, platform_fee) = (price.percent(5.0), price.percent(10.0));
@@ -128,7 +123,7 @@ fn sell(
 /// Returns the earnings of a team on hold, and those available, as its entries say.
 fn earnings_by_entries(market: &TestMarket, team: &str) -> (Cents, Cents) {
     let (mut pending, mut available) = (Cents(0), Cents(0));
-    let entries = market.market().read_blocking(|reader| {
+    let entries = market.read(|reader| {
         let team = team_of(reader.rows, team).row_id;
         Ok((reader.now, store::earnings::list_page(reader.rows, team, 1_000, 0)?))
     });
@@ -141,29 +136,13 @@ fn earnings_by_entries(market: &TestMarket, team: &str) -> (Cents, Cents) {
 }
 
 fn refund(market: &TestMarket, purchase: PurchaseRowId) -> Result<()> {
-    write(market, |writer| ledger::post_refund(writer, purchase, "Plain"))
-}
-
-/// Returns the code of an error; for invalid values, the field and the type of each problem.
-fn code<T>(result: Result<T>) -> String {
-    match result {
-        Ok(_) => "ok".to_owned(),
-        Err(Error::Invalid(problems)) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                format!("{} {}", loc[1].as_str().unwrap(), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
-        Err(error @ Error::Internal(_)) => panic!("{error:?}"),
-        Err(error) => error.code().unwrap().as_str().to_owned(),
-    }
+    market.write(|writer| ledger::post_refund(writer, purchase, "Plain"))
 }
 
 /// Returns the types of the events since one, each with its time and data.
 fn events_since(market: &TestMarket, after: EventRowId) -> Vec<(String, String, serde_json::Value)> {
     let read = |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, after, 10_000);
-    let events = market.market().read_blocking(read).unwrap();
+    let events = market.read(read).unwrap();
     events
         .into_iter()
         .map(|event| {
@@ -177,5 +156,5 @@ fn events_since(market: &TestMarket, after: EventRowId) -> Vec<(String, String, 
 fn last_event(market: &TestMarket) -> EventRowId {
     let read =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 100_000);
-    market.market().read_blocking(read).unwrap().last().map_or(EventRowId(0), |event| event.row_id)
+    market.read(read).unwrap().last().map_or(EventRowId(0), |event| event.row_id)
 }

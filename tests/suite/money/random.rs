@@ -232,7 +232,7 @@ proptest! {
                 prop_assert!(expected.credits.0 >= 0 && expected.available.0 >= 0);
             }
         }
-        let found = market.market().read_blocking(|reader| {
+        let found = market.read(|reader| {
             let sum: i64 = store::wallet::platform_balances(reader.rows)?.iter().map(|(_, cents)| cents.0).sum();
             Ok((sum, store::verify::find_ledger_inconsistencies(reader.rows)?))
         });

@@ -171,7 +171,7 @@ fn refund_of_an_older_sale_takes_available_earnings_and_then_the_last_holds() {
         refund(&market, old).unwrap();
         assert_eq!(balances(&market, "seller"), expected, "{withdrawn}");
         assert_eq!(earnings_by_entries(&market, "seller"), (expected.pending, expected.available));
-        let entries = market.market().read_blocking(|reader| {
+        let entries = market.read(|reader| {
             let team = super::team_of(reader.rows, "seller").row_id;
             marketplace::store::earnings::list_page(reader.rows, team, 100, 0)
         });

@@ -112,12 +112,12 @@ async fn rejections_are_counted_by_limit() {
 #[tokio::test]
 async fn jobs_are_counted_by_kind() {
     let market = TestMarket::demo();
-    market.market().write_blocking(|writer| cleanup::enqueue(writer)).unwrap();
+    market.write(|writer| cleanup::enqueue(writer)).unwrap();
     let waiting = scrape(&market).await;
     assert_eq!(waiting.value(r#"marketplace_jobs{kind="sweep",state="waiting"}"#), 1);
     market.clock().advance(90_000_000);
     let late = scrape(&market).await;
-    let due = market.market().read_blocking(|reader| {
+    let due = market.read(|reader| {
         let jobs = marketplace::store::market_facts::count_jobs_by_kind(reader.rows)?;
         Ok((reader.now.0 - jobs[0].counted.oldest_at.0).max(0) as u64 / 1_000_000)
     });
@@ -153,7 +153,7 @@ async fn attempts_to_send_to_webhooks_are_counted_by_outcome() {
         };
         webhooks::create(writer, Platform::of_process(), &input)
     };
-    market.market().write_blocking(create).unwrap();
+    market.write(create).unwrap();
     let body = json!({"name": "Watched house", "roles": ["vendor"]});
     assert_eq!(market.call(OPERATOR, "POST", "/operator/v1/teams", &body).await.status, 201);
     assert_eq!(scrape(&market).await.value("marketplace_webhook_pending_deliveries"), 1);

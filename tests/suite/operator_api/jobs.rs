@@ -31,8 +31,7 @@ impl Calls {
 
     fn write(&self, work: impl FnOnce(&mut Writer)) {
         self.market
-            .market()
-            .write_blocking(|writer| {
+            .write(|writer| {
                 work(writer);
                 Ok(())
             })

@@ -101,7 +101,7 @@ impl Operator {
     fn events(&self) -> Vec<&'static str> {
         let list = |reader: &Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
         let started_at = Timestamp::parse(NOW).unwrap();
-        let all = self.market.market().read_blocking(list).unwrap().into_iter();
+        let all = self.market.read(list).unwrap().into_iter();
         all.filter(|event| event.occurred_at >= started_at).map(|event| event.event_type.as_str()).collect()
     }
 }

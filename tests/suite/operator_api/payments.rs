@@ -15,6 +15,7 @@ use crate::harness::{
     TestMarket, TestResponse,
     browser::Browser,
     documents::{self, Document},
+    elements,
 };
 
 /// The operations that a key with the scope `payments` permits.
@@ -95,7 +96,7 @@ async fn team_key_id(market: &TestMarket) -> String {
 
 /// Requests credits for a team, as it does in the web app. Returns the record.
 async fn request_credits(market: &TestMarket) -> Value {
-    let requested = market.market().write_blocking(|writer| {
+    let requested = market.write(|writer| {
         let platform = Platform::of_process();
         let member = platform.member(teams::resolve(writer.rows, &team_id("buyer").to_string())?)?;
         credit_purchases::request(writer, &member, Actor::Team, Cents(7_000))
@@ -216,12 +217,7 @@ async fn events_of_payments_have_what_is_reported() {
     request_credits(&market).await;
     assert_eq!(event_types(&market, since), ["credit_purchase.requested"]);
     let page = get(&market, "events?types=purchase.created&limit=100").await;
-    let event = page["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .rfind(|event| event["subject"]["id"] == ordered["id"])
-        .unwrap();
+    let event = elements(&page["items"]).rfind(|event| event["subject"]["id"] == ordered["id"]).unwrap();
     assert_eq!(
         event["data"]["payment"],
         json!({"price": "50.00", "buyer_fee": "2.50", "pay_with": "invoice"})

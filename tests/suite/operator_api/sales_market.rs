@@ -4,7 +4,7 @@ use marketplace::{clock::fixture_record_id, domain::events::EventRowId, store, s
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub use crate::sales::{DAY, listing_id};
+pub use crate::sales::{DAY, asset_id, listing_id};
 use crate::{
     catalog::small_market::{listing, published, small_market_with},
     harness::{TestMarket, TestResponse},
@@ -17,11 +17,6 @@ pub const OPERATOR: &str = "mkt_operator";
 /// Returns the ID of a seeded team.
 pub fn team_id(key: &str) -> Uuid {
     fixture_record_id("teams", key)
-}
-
-/// Returns the ID of a seeded asset.
-pub fn asset_id(key: &str) -> Uuid {
-    fixture_record_id("assets", key)
 }
 
 /// Returns a market in which the seller offers `plain` (two codebases for $50, the sample for $2, bids), `only`
@@ -107,7 +102,7 @@ pub fn event_types(market: &TestMarket, after: EventRowId) -> Vec<&'static str> 
 }
 
 fn events(market: &TestMarket, after: EventRowId) -> Vec<store::events::Event> {
-    market.market().read_blocking(|reader| store::events::list_after(reader.rows, after, 100_000)).unwrap()
+    market.read(|reader| store::events::list_after(reader.rows, after, 100_000)).unwrap()
 }
 
 /// Returns the operations in the audit that changed a record, newest first, each with the team acted for.

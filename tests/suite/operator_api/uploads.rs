@@ -44,7 +44,7 @@ async fn send(calls: &Calls, part: &Value, bytes: &[u8]) -> u16 {
 
 /// Asserts that the counted bytes of each team are those of its uploads.
 fn assert_counted(calls: &Calls) {
-    let miscounted = calls.market.market().read_blocking(|reader| store::usage::list_miscounted(reader.rows));
+    let miscounted = calls.market.read(|reader| store::usage::list_miscounted(reader.rows));
     assert!(miscounted.unwrap().is_empty());
 }
 

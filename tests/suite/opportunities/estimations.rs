@@ -16,7 +16,7 @@ use marketplace::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{SELLER, event_views, events_of, notifications_of, refusal, vendor, write};
+use super::{SELLER, event_views, events_of, notifications_of, refusal, vendor};
 use crate::{
     catalog::small_market,
     harness::{TestMarket, git::Repositories},
@@ -47,18 +47,11 @@ pub fn request(market: &TestMarket, id: u128, request: &EstimationRequest) -> Re
 }
 
 fn request_as(market: &TestMarket, team: &str, id: u128, request: &EstimationRequest) -> Result<Estimation> {
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = vendor(writer.rows, team);
         let ids = (Uuid::from_u128(id), Uuid::from_u128(77));
         estimations::request(writer, &seller, Actor::Team, ids, request)
     })
-}
-
-pub async fn run_jobs(market: &TestMarket) {
-    let market = market.market().clone();
-    tokio::task::spawn_blocking(move || operations::background::run_pending(&market, &|| true).unwrap())
-        .await
-        .unwrap();
 }
 
 async fn estimation(market: &TestMarket, id: u128) -> Value {
@@ -75,7 +68,7 @@ async fn repository_is_measured_and_quoted() {
         .unwrap();
     let pending = estimation(&market, 1).await;
     assert_eq!((&pending["status"], &pending["name"]), (&json!("pending"), &json!("ledger")));
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     let ended = estimation(&market, 1).await;
     // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, with the surcharge for code that is
     // not in the common languages, less and plus 25 %.
@@ -108,7 +101,7 @@ async fn repository_is_measured_and_quoted() {
 async fn source_of_another_kind_is_unpriced() {
     let market = market(&Repositories::new());
     request(&market, 1, &EstimationRequest { sku: Kind::Environment, ..source("acme/world") }).unwrap();
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     let ended = estimation(&market, 1).await;
     assert_eq!((&ended["status"], &ended["failure_message"]), (&json!("unpriced"), &json!(null)));
     assert_eq!(notifications_of(&market, SELLER).await[0]["title"], "world could not be priced");
@@ -119,7 +112,7 @@ async fn failed_estimation_says_why_and_nothing_about_the_server() {
     let repositories = Repositories::new();
     let market = market(&repositories);
     request(&market, 1, &source("acme/gone")).unwrap();
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     let ended = estimation(&market, 1).await;
     assert_eq!(ended["status"], "failed");
     let message = ended["failure_message"].as_str().unwrap();
@@ -149,8 +142,8 @@ async fn stopped_estimation_is_resumed_and_ends_once() {
     .await
     .unwrap();
     assert_eq!(estimation(&market, 1).await["status"], "pending");
-    run_jobs(&market).await;
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
+    market.run_background_on_a_thread().await;
     assert_eq!(estimation(&market, 1).await["status"], "estimated");
     assert_eq!(notifications_of(&market, SELLER).await.len(), 1);
 }
@@ -162,10 +155,10 @@ async fn teams_take_turns_with_their_estimations() {
         request(&market, id, &source("acme/gone")).unwrap();
     }
     request_as(&market, "both", 4, &source("acme/gone")).unwrap();
-    let claim = || write(&market, |writer| store::jobs::claim(writer.rows, Queue::Copies, 9, writer.now));
+    let claim = || market.write(|writer| store::jobs::claim(writer.rows, Queue::Copies, 9, writer.now));
     let teams: Vec<_> = (0..3).map(|_| claim().unwrap().unwrap().team).collect();
     assert!(teams[0] != teams[1] && teams[0] == teams[2] && teams[1].is_some(), "{teams:?}");
-    write(&market, |writer| store::jobs::release_all(writer.rows)).unwrap();
+    market.write(|writer| store::jobs::release_all(writer.rows)).unwrap();
 }
 
 #[tokio::test]
@@ -175,7 +168,7 @@ async fn pending_estimations_of_a_team_are_limited() {
         request(&market, 1 + u128::from(number), &source("acme/gone")).unwrap();
     }
     assert_eq!(refusal(request(&market, 0, &source("acme/gone"))), "quota_exceeded");
-    run_jobs(&market).await;
+    market.run_background_on_a_thread().await;
     request(&market, 0, &source("acme/gone")).unwrap();
 }
 

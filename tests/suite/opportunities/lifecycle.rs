@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{
     BOTH, BUYER, DAY, OTHER, SELLER, all_events, buyer, create, event_views, events_of, fields,
-    notification_types, notifications_of, now, perform, refusal, write,
+    notification_types, notifications_of, now, perform, refusal,
 };
 use crate::{
     catalog::small_market::{small_market, small_market_with},
@@ -81,7 +81,7 @@ async fn excluded_team_neither_sees_nor_hears_of_an_opportunity() {
     let seller = fixture_record_id("teams", "seller");
     let id = create(&market, 1, LISTING, &fields("Maps")).unwrap();
     let exclude = |teams: &[Uuid]| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let owner = buyer(writer.rows, "buyer");
             opportunities::exclude(writer, &owner, Actor::Team, (id, LISTING), teams)
         })
@@ -171,7 +171,7 @@ async fn published_opportunity_allows_only_a_later_deadline() {
     let market = small_market(&[]);
     let id = create(&market, 1, LISTING, &fields("Maps")).unwrap();
     let update = |change: OpportunityChange| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let owner = buyer(writer.rows, "buyer");
             opportunities::update(writer, &owner, Actor::Team, (id, LISTING), change)
         })
@@ -225,11 +225,12 @@ async fn deadline_passes_once_at_its_time() {
         deadline: Change::Set(Timestamp(now().0 + 50 * DAY)),
         ..OpportunityChange::default()
     };
-    write(&market, |writer| {
-        let owner = buyer(writer.rows, "buyer");
-        opportunities::update(writer, &owner, Actor::Team, (id, LISTING), change)
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            let owner = buyer(writer.rows, "buyer");
+            opportunities::update(writer, &owner, Actor::Team, (id, LISTING), change)
+        })
+        .unwrap();
     assert_eq!(open_count(&market).await, 1);
     market.clock().advance(30 * DAY);
     market.run_background();
@@ -282,7 +283,7 @@ async fn only_the_owner_can_change_an_opportunity() {
     let id = create(&market, 1, LISTING, &fields("Maps")).unwrap();
     for key in ["other", "both"] {
         for operation in [publish, close, cancel] {
-            let foreign = write(&market, |writer| {
+            let foreign = market.write(|writer| {
                 let other = buyer(writer.rows, key);
                 operation(writer, &other, Actor::Team, (id, LISTING))
             });
@@ -321,27 +322,28 @@ async fn cost_of_publishing_does_not_depend_on_the_number_of_vendors() {
         market.market().statement_count() - before
     };
     let cost = publish_next(1);
-    write(&market, |writer| {
-        for number in 0..300_u128 {
-            let id = Uuid::from_u128(1_000 + number);
-            store::teams::insert(
-                writer.rows,
-                &NewTeam {
-                    id,
-                    group_id: id,
-                    name: &format!("Vendor {number}"),
-                    is_vendor: number % 3 != 0,
-                    is_buyer: true,
-                    tier: 1,
-                    nda_accepted_at: (number % 3 != 1).then_some(writer.now),
-                    avatar_url: None,
-                    created_at: writer.now,
-                },
-            )?;
-        }
-        Ok(())
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            for number in 0..300_u128 {
+                let id = Uuid::from_u128(1_000 + number);
+                store::teams::insert(
+                    writer.rows,
+                    &NewTeam {
+                        id,
+                        group_id: id,
+                        name: &format!("Vendor {number}"),
+                        is_vendor: number % 3 != 0,
+                        is_buyer: true,
+                        tier: 1,
+                        nda_accepted_at: (number % 3 != 1).then_some(writer.now),
+                        avatar_url: None,
+                        created_at: writer.now,
+                    },
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(publish_next(2), cost);
     let published = events_of(&market, "opportunity");
     let bulk: Vec<_> = published
@@ -367,11 +369,12 @@ fn update_that_changes_nothing_is_not_recorded() {
     let updated_at = |opportunity: Opportunity| opportunity.updated_at;
     let change = |title: &str| {
         let change = OpportunityChange { title: Some(title.to_owned()), ..OpportunityChange::default() };
-        write(&market, |writer| {
-            let owner = buyer(writer.rows, "buyer");
-            opportunities::update(writer, &owner, Actor::Team, (id, kind), change)
-        })
-        .unwrap()
+        market
+            .write(|writer| {
+                let owner = buyer(writer.rows, "buyer");
+                opportunities::update(writer, &owner, Actor::Team, (id, kind), change)
+            })
+            .unwrap()
     };
     market.clock().advance(DAY);
     assert_eq!(updated_at(change("Wanted")), now());

@@ -25,7 +25,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::harness::{
-    NOW, TestMarket,
+    NOW, TestMarket, errors,
     teams::{buyer, vendor},
 };
 
@@ -40,11 +40,6 @@ const DAY: i64 = 86_400_000_000;
 
 fn now() -> Timestamp {
     Timestamp::parse(NOW).unwrap()
-}
-
-/// Runs an operation in a transaction.
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
 }
 
 pub fn fields(title: &str) -> OpportunityFields {
@@ -68,7 +63,7 @@ pub fn create(
     fields: &OpportunityFields,
 ) -> Result<Uuid> {
     let id = Uuid::from_u128(id);
-    write(market, |writer| {
+    market.write(|writer| {
         let owner = buyer(writer.rows, "buyer");
         opportunities::create(writer, &owner, Actor::Team, (id, kind), fields).map(|created| created.id)
     })
@@ -83,7 +78,7 @@ pub fn perform(
     id: Uuid,
     kind: OpportunityKind,
 ) -> Result<Opportunity> {
-    write(market, |writer| {
+    market.write(|writer| {
         let owner = buyer(writer.rows, "buyer");
         operation(writer, &owner, Actor::Team, (id, kind))
     })
@@ -119,7 +114,7 @@ fn events_of(market: &TestMarket, resource: &str) -> Vec<(EventType, Option<Uuid
 fn all_events(market: &TestMarket) -> Vec<Event> {
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
-    market.market().read_blocking(list).unwrap()
+    market.read(list).unwrap()
 }
 
 /// Returns the types of events with the key of the team whose view each is, `-` for none.
@@ -138,17 +133,7 @@ fn event_views(market: &TestMarket, resource: &str) -> Vec<String> {
 /// Returns the code of an error, or the locations and types of its problems.
 fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
     match result.unwrap_err() {
-        Error::Invalid(problems) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                let path: Vec<String> = loc.as_array().unwrap()[1..]
-                    .iter()
-                    .map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned))
-                    .collect();
-                format!("{} {}", path.join("."), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
+        Error::Invalid(problems) => errors::describe(&problems).join(", "),
         Error::InvalidTransition { from, allowed } => format!("from {from}: {}", allowed.join(", ")),
         other => other.code().unwrap().as_str().to_owned(),
     }

@@ -21,11 +21,11 @@ use uuid::Uuid;
 
 use super::{
     BOTH, BUYER, DAY, SELLER, buyer, create, event_views, events_of, fields, notification_types,
-    notifications_of, perform, publish_project, refusal, vendor, write,
+    notifications_of, perform, publish_project, refusal, vendor,
 };
 use crate::{
     catalog::small_market::{small_market, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, elements},
     vendor_api::seller_market::taskset_record,
 };
 
@@ -36,7 +36,7 @@ const OPERATOR: &str = "mkt_operator";
 pub fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Result<Bid> {
     let file = Attachment { file_name: "plan.pdf".to_owned(), size_bytes: 12 };
     let bid = BidFields { num_tasks: 30, expected_timeline_days: Some(14), attachments: vec![file] };
-    write(market, |writer| {
+    market.write(|writer| {
         let bidder = vendor(writer.rows, team);
         project_bids::submit(writer, &bidder, Actor::Team, Uuid::from_u128(id), opportunity, &bid)
     })
@@ -48,7 +48,7 @@ pub fn as_vendor(
     id: u128,
     operation: impl FnOnce(&mut Writer, &Vendor, Actor, Uuid) -> Result<Bid>,
 ) -> Result<Bid> {
-    write(market, |writer| {
+    market.write(|writer| {
         let bidder = vendor(writer.rows, team);
         operation(writer, &bidder, Actor::Team, Uuid::from_u128(id))
     })
@@ -60,7 +60,7 @@ pub fn as_buyer(
     id: u128,
     operation: impl FnOnce(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
 ) -> Result<Bid> {
-    write(market, |writer| {
+    market.write(|writer| {
         let owner = buyer(writer.rows, team);
         operation(writer, &owner, Actor::Team, Uuid::from_u128(id))
     })
@@ -173,14 +173,15 @@ async fn only_open_opportunities_that_the_vendor_sees_take_bids() {
     let market = small_market(&[]);
     let mut own = fields("Own");
     own.deadline = None;
-    let own = write(&market, |writer| {
-        let both = buyer(writer.rows, "both");
-        let id = (Uuid::from_u128(9), PROJECT);
-        opportunities::create(writer, &both, Actor::Team, id, &own)?;
-        opportunities::publish(writer, &both, Actor::Team, id)
-    })
-    .unwrap()
-    .id;
+    let own = market
+        .write(|writer| {
+            let both = buyer(writer.rows, "both");
+            let id = (Uuid::from_u128(9), PROJECT);
+            opportunities::create(writer, &both, Actor::Team, id, &own)?;
+            opportunities::publish(writer, &both, Actor::Team, id)
+        })
+        .unwrap()
+        .id;
     assert_eq!(refusal(submit(&market, "both", 1, own)), "conflict");
     let draft = create(&market, 2, PROJECT, &fields("Draft")).unwrap();
     assert_eq!(refusal(submit(&market, "seller", 1, draft)), "not_found");
@@ -188,12 +189,13 @@ async fn only_open_opportunities_that_the_vendor_sees_take_bids() {
     perform(&market, opportunities::close, closed, PROJECT).unwrap();
     assert_eq!(refusal(submit(&market, "seller", 1, closed)), "conflict");
     let excluding = publish_project(&market, 4);
-    write(&market, |writer| {
-        let owner = buyer(writer.rows, "buyer");
-        let seller = fixture_record_id("teams", "seller");
-        opportunities::exclude(writer, &owner, Actor::Team, (excluding, PROJECT), &[seller])
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            let owner = buyer(writer.rows, "buyer");
+            let seller = fixture_record_id("teams", "seller");
+            opportunities::exclude(writer, &owner, Actor::Team, (excluding, PROJECT), &[seller])
+        })
+        .unwrap();
     assert_eq!(refusal(submit(&market, "seller", 1, excluding)), "conflict");
     let listing = create(&market, 5, OpportunityKind::Listing, &fields("L")).unwrap();
     perform(&market, opportunities::publish, listing, OpportunityKind::Listing).unwrap();
@@ -254,14 +256,13 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
     as_buyer(&market, "buyer", 2, project_bids::accept).unwrap();
     let platform = Platform::of_process();
     let close = |name: &str| {
-        write(&market, |writer| team_closures::close(writer, platform, Actor::Platform, name).map(|_| ()))
+        market.write(|writer| team_closures::close(writer, platform, Actor::Platform, name).map(|_| ()))
     };
     assert_eq!(refusal(close("Both house")), "conflict", "it owes a delivery");
     submit(&market, "seller", 3, project).unwrap();
     close("Buyer house").unwrap();
     let own = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
-    let mut statuses: Vec<_> =
-        own["items"].as_array().unwrap().iter().map(|bid| bid["status"].clone()).collect();
+    let mut statuses: Vec<_> = elements(&own["items"]).map(|bid| bid["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
     assert_eq!(statuses, ["accepted", "declined"]);
     let declined = ["project_bid_declined", "opportunity_cancelled", "opportunity_cancelled"];
@@ -272,8 +273,7 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
         views.iter().filter_map(|view| view.strip_prefix("project_bid.declined ")).collect();
     assert_eq!(declined, ["both", "buyer", "seller", "buyer"]);
     for (id, status) in [(draft, "closed"), (project, "cancelled"), (other, "cancelled")] {
-        let found =
-            market.market().read_blocking(|reader| store::opportunities::find(reader.rows, id, PROJECT));
+        let found = market.read(|reader| store::opportunities::find(reader.rows, id, PROJECT));
         assert_eq!(found.unwrap().unwrap().status.as_str(), status);
     }
     let ended = &events_of(&market, "team").pop().unwrap().2;
@@ -292,26 +292,27 @@ fn platform_ends_what_a_former_buyer_has_begun() {
     submit(&market, "both", 2, project).unwrap();
     as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
     let platform = Platform::of_process();
-    write(&market, |writer| teams::set_roles(writer, platform, "Buyer house", &[])).unwrap();
+    market.write(|writer| teams::set_roles(writer, platform, "Buyer house", &[])).unwrap();
     let former = |writer: &Writer| {
         let team = store::teams::find(writer.rows, fixture_record_id("teams", "buyer"))?.unwrap();
         assert_eq!(refusal(platform.buyer(team.clone())), "marketplace_role_required");
         platform.former_buyer(team)
     };
     deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
-    write(&market, |writer| {
-        let (owner, actor) = (former(writer)?, Actor::Platform);
-        let published = opportunities::publish(writer, &owner, actor, (draft, kind));
-        assert_eq!(refusal(published), "marketplace_role_required");
-        let created =
-            opportunities::create(writer, &owner, actor, (Uuid::from_u128(3), kind), &fields("New"));
-        assert_eq!(refusal(created), "marketplace_role_required");
-        opportunities::close(writer, &owner, actor, (draft, kind))?;
-        project_bids::complete(writer, &owner, actor, Uuid::from_u128(1))?;
-        project_bids::decline(writer, &owner, actor, Uuid::from_u128(2))?;
-        opportunities::cancel(writer, &owner, actor, (project, PROJECT))
-    })
-    .unwrap();
+    market
+        .write(|writer| {
+            let (owner, actor) = (former(writer)?, Actor::Platform);
+            let published = opportunities::publish(writer, &owner, actor, (draft, kind));
+            assert_eq!(refusal(published), "marketplace_role_required");
+            let created =
+                opportunities::create(writer, &owner, actor, (Uuid::from_u128(3), kind), &fields("New"));
+            assert_eq!(refusal(created), "marketplace_role_required");
+            opportunities::close(writer, &owner, actor, (draft, kind))?;
+            project_bids::complete(writer, &owner, actor, Uuid::from_u128(1))?;
+            project_bids::decline(writer, &owner, actor, Uuid::from_u128(2))?;
+            opportunities::cancel(writer, &owner, actor, (project, PROJECT))
+        })
+        .unwrap();
 }
 
 #[test]
@@ -322,7 +323,7 @@ fn team_that_has_not_decided_about_a_delivery_is_not_closed() {
     as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
     deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
     let close = || {
-        write(&market, |writer| {
+        market.write(|writer| {
             let platform = Platform::of_process();
             team_closures::close(writer, platform, Actor::Platform, "Buyer house").map(|_| ())
         })
@@ -344,7 +345,7 @@ async fn delivery_to_a_closed_team_is_completed_by_the_platform() {
     let close = |writer: &mut Writer| {
         team_closures::close(writer, Platform::of_process(), Actor::Platform, "Buyer house").map(|_| ())
     };
-    write(&market, close).unwrap();
+    market.write(close).unwrap();
     deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
     let path = format!("/operator/v1/project-bids/{}", Uuid::from_u128(1));
     assert_eq!(market.get(OPERATOR, &path).await.ok()["status"], "delivered");
@@ -359,7 +360,7 @@ async fn closed_team_is_told_of_no_opportunity() {
     let close = |writer: &mut Writer| {
         team_closures::close(writer, Platform::of_process(), Actor::Platform, "Both house").map(|_| ())
     };
-    write(&market, close).unwrap();
+    market.write(close).unwrap();
     perform(&market, opportunities::close, before, PROJECT).unwrap();
     publish_project(&market, 2);
     let types = |key: &str| {
@@ -368,7 +369,7 @@ async fn closed_team_is_told_of_no_opportunity() {
             let team = store::teams::find(reader.rows, id)?.unwrap().row_id;
             store::notifications::list_newest(reader.rows, team, 100)
         };
-        let all = market.market().read_blocking(list).unwrap();
+        let all = market.read(list).unwrap();
         all.iter().rev().map(|notification| notification.kind.as_str()).collect::<Vec<_>>()
     };
     let told = ["opportunity_published", "opportunity_closed", "opportunity_published"];

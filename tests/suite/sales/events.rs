@@ -43,7 +43,7 @@ fn trade(market: &TestMarket) {
 
 /// Returns what identifies a buyer: its ID, its name, its key, and its row ID as JSON would name it.
 fn identifying_texts(market: &TestMarket, key: &str) -> Vec<String> {
-    let team = market.market().read_blocking(|reader| Ok(team_of(reader.rows, key))).unwrap();
+    let team = market.read(|reader| Ok(team_of(reader.rows, key))).unwrap();
     vec![team.id.to_string(), team.id.simple().to_string(), team.name, format!("mkt_{key}")]
 }
 
@@ -116,7 +116,7 @@ fn refused_purchase_writes_nothing() {
     let market = sales_market();
     give_credits(&market, "buyer", -99_999);
     let digest = |market: &TestMarket| {
-        market.market().read_blocking(|reader| {
+        market.read(|reader| {
             let notifications =
                 store::notifications::list_newest(reader.rows, team_of(reader.rows, "seller").row_id, 100)?
                     .len();

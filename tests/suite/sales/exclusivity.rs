@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::{
     accept, asset_id, bid, buy, buy_assets, change_listing, code, codebase, complete, credits, events_since,
-    last_event, listing_id, notifications, own_offers, refund, sales_market, vendor, write,
+    last_event, listing_id, notifications, own_offers, refund, sales_market, vendor,
 };
 use crate::{
     catalog::small_market,
@@ -31,7 +31,7 @@ use crate::{
 /// Sets whether a listing is exclusive, and leaves everything else as the fixtures have it.
 fn set_exclusive(market: &TestMarket, key: &str, is_exclusive: bool) -> Result<()> {
     let title = format!("Listing {key}");
-    write(market, |writer| {
+    market.write(|writer| {
         let fields = ListingFields {
             description: "About it.".to_owned(),
             price: Some(marketplace::domain::money::Cents(5_000)),
@@ -70,7 +70,7 @@ fn exclusive_market() -> TestMarket {
 }
 
 fn status(market: &TestMarket, key: &str) -> (CatalogStatus, ReviewStatus) {
-    let found = market.market().read_blocking(|reader| store::listings::find(reader.rows, listing_id(key)));
+    let found = market.read(|reader| store::listings::find(reader.rows, listing_id(key)));
     let status = found.unwrap().unwrap().status;
     (status.catalog, status.review)
 }
@@ -141,7 +141,7 @@ async fn what_was_sold_exclusively_cannot_be_offered_again() {
 
 /// Creates a draft with a codebase.
 fn offer_again(market: &TestMarket, asset: &str) -> Uuid {
-    let created = write(market, |writer| {
+    let created = market.write(|writer| {
         let seller = super::team_of(writer.rows, "seller").row_id;
         let fields = crate::harness::listings::listing_fields("Again");
         let id = crate::harness::listing_lifecycle::create(writer, seller, &fields)?;
@@ -156,7 +156,7 @@ fn offer_again(market: &TestMarket, asset: &str) -> Uuid {
 fn change_exclusivity(market: &TestMarket, key: &str, to: Exclusivity) -> Result<()> {
     let codebase = CodebaseChange { exclusivity: Change::Set(to), ..CodebaseChange::default() };
     let change = AssetChange { codebase, ..AssetChange::default() };
-    write(market, |writer| {
+    market.write(|writer| {
         let seller = vendor(writer.rows, "seller");
         let subject = (asset_id(key), Kind::Codebase);
         let context = writer.check_context();
@@ -222,7 +222,7 @@ fn only_available_codebases_are_attached_to_an_exclusive_listing() {
     fine["codebase"]["data"] = linked;
     market.seed_json(&json!({"assets": [gone, fine]}));
     let attach = |key: &str| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let seller = vendor(writer.rows, "seller");
             let context = writer.check_context();
             let listing = listing_assets::check_attachment(
@@ -284,7 +284,7 @@ fn exclusive_sale_cancels_purchases_of_its_codebases_wherever_they_were_made() {
     let twin = listing_id("twin");
     let pending = buy(&market, "other", twin, PurchaseKind::Full, PayWith::Invoice).unwrap();
     change_listing(&market, twin, Operation::Unpublish).unwrap();
-    let detached = write(&market, |writer| {
+    let detached = market.write(|writer| {
         let seller = vendor(writer.rows, "seller");
         listing_assets::detach(writer, &seller, Actor::Team, twin, asset_id("s1"))
     });
@@ -315,13 +315,13 @@ async fn api_does_not_show_exclusive() {
 fn sold_listing_is_archived_by_the_system() {
     let market = exclusive_market();
     buy(&market, "buyer", listing_id("solo"), PurchaseKind::Full, PayWith::Credits).unwrap();
-    let newest = market.market().read_blocking(|reader| {
+    let newest = market.read(|reader| {
         let listing = store::listings::find(reader.rows, listing_id("solo"))?.unwrap();
         Ok(store::listing_history::list(reader.rows, listing.row_id)?[0])
     });
     let newest = newest.unwrap();
     assert_eq!((newest.event, newest.actor), (Event::Archived, Actor::System));
-    let restored = write(&market, |writer| {
+    let restored = market.write(|writer| {
         let seller = vendor(writer.rows, "seller");
         listing_lifecycle::restore(writer, &seller, Actor::Team, listing_id("solo"))
     });
@@ -331,7 +331,7 @@ fn sold_listing_is_archived_by_the_system() {
 /// Links data to a codebase of the seller: this repository, or else a zip that is always the same.
 fn link(market: &TestMarket, key: &str, repository: Option<&str>) {
     let url = upload_zip(market, "Seller house", &zip_of(&[("a.rs", "fn a() {}")]));
-    let linked = write(market, |writer| {
+    let linked = market.write(|writer| {
         let seller = super::team_of(writer.rows, "seller").row_id;
         let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset_id(key))?.unwrap();
         let (upload, _) = store::uploads::find_by_url(writer.rows, seller, &url)?.unwrap();
@@ -367,7 +367,7 @@ fn data_that_was_sold_exclusively_is_not_sold_again() {
         let pending = buy(&market, "other", copy, PurchaseKind::Full, PayWith::Invoice).unwrap();
         let solo = buy(&market, "buyer", listing_id("solo"), PurchaseKind::Full, PayWith::Credits).unwrap();
         // The delivered data is known even after the data is gone.
-        let detached = write(&market, |writer| {
+        let detached = market.write(|writer| {
             let seller = vendor(writer.rows, "seller");
             linked_data::detach(writer, &seller, asset_id("s1"), Kind::Codebase)
         });
@@ -404,7 +404,7 @@ fn listing_whose_assets_were_sold_otherwise_takes_no_bids() {
     let sold = buy(&market, "both", twin, PurchaseKind::Full, PayWith::Credits).unwrap();
     assert_eq!(code(bid(&market, "buyer", solo, 4_000, PayWith::Credits)), "no_longer_available");
     let change = |cents| {
-        write(&market, |writer| {
+        market.write(|writer| {
             let buyer = super::buyer(writer.rows, "other");
             let amount = Some(marketplace::domain::money::Cents(cents));
             marketplace::operations::offers::change(writer, &buyer, Actor::Team, open, amount, None)

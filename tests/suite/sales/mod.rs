@@ -18,8 +18,7 @@ use marketplace::{
         money::Cents,
         purchases::{PayWith, PurchaseKind},
     },
-    error::{Error, Result},
-    market::Writer,
+    error::Result,
     operations::{
         access::Platform,
         ledger,
@@ -35,6 +34,7 @@ use crate::{
     catalog::small_market::{published, small_market_with},
     harness::{
         TestMarket,
+        errors::code,
         teams::{buyer, team as team_of, vendor},
     },
 };
@@ -48,7 +48,7 @@ pub fn listing_id(key: &str) -> Uuid {
 }
 
 /// Returns the ID of a seeded asset.
-fn asset_id(key: &str) -> Uuid {
+pub fn asset_id(key: &str) -> Uuid {
     fixture_record_id("assets", key)
 }
 
@@ -97,41 +97,37 @@ pub fn sales_market() -> TestMarket {
 }
 
 pub fn give_credits(market: &TestMarket, team: &str, cents: i64) {
-    let given = market.market().write_blocking(|writer| {
+    let given = market.write(|writer| {
         let team = team_of(writer.rows, team).row_id;
         ledger::post_transfer(writer, &Transfer::adjustment(team, Cents(cents)), "Gift")
     });
     given.unwrap();
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 pub fn bid(market: &TestMarket, team: &str, listing: Uuid, cents: i64, pay_with: PayWith) -> Result<Uuid> {
     let input = OfferInput { listing, amount: Cents(cents), pay_with };
-    write(market, |writer| {
+    market.write(|writer| {
         let buyer = buyer(writer.rows, team);
         offer_operations::submit(writer, &buyer, Actor::Team, &input)
     })
 }
 
 fn withdraw(market: &TestMarket, team: &str, offer: Uuid) -> Result<()> {
-    write(market, |writer| {
+    market.write(|writer| {
         let buyer = buyer(writer.rows, team);
         offer_operations::withdraw(writer, &buyer, Actor::Team, offer)
     })
 }
 
 pub fn accept(market: &TestMarket, team: &str, offer: Uuid) -> Result<Uuid> {
-    write(market, |writer| {
+    market.write(|writer| {
         let vendor = vendor(writer.rows, team);
         offer_operations::accept(writer, &vendor, Actor::Team, offer)
     })
 }
 
 pub fn decline(market: &TestMarket, team: &str, offer: Uuid) -> Result<()> {
-    write(market, |writer| {
+    market.write(|writer| {
         let vendor = vendor(writer.rows, team);
         offer_operations::decline(writer, &vendor, Actor::Team, offer)
     })
@@ -156,7 +152,7 @@ fn buy_assets(
     pay_with: PayWith,
 ) -> Result<PurchaseRow> {
     let input = PurchaseInput { listing, kind, asset_ids, pay_with };
-    write(market, |writer| {
+    market.write(|writer| {
         let buyer = buyer(writer.rows, team);
         purchase_operations::create(writer, &buyer, Actor::Team, &input)
     })
@@ -164,17 +160,17 @@ fn buy_assets(
 
 pub fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
     let platform = Platform::of_process();
-    write(market, |writer| purchase_operations::complete(writer, platform, Actor::Platform, purchase))
+    market.write(|writer| purchase_operations::complete(writer, platform, Actor::Platform, purchase))
 }
 
 fn cancel(market: &TestMarket, purchase: Uuid) -> Result<()> {
     let platform = Platform::of_process();
-    write(market, |writer| purchase_operations::cancel(writer, platform, Actor::Platform, purchase))
+    market.write(|writer| purchase_operations::cancel(writer, platform, Actor::Platform, purchase))
 }
 
 fn refund(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
     let platform = Platform::of_process();
-    write(market, |writer| purchase_operations::refund(writer, platform, Actor::Platform, purchase))
+    market.write(|writer| purchase_operations::refund(writer, platform, Actor::Platform, purchase))
 }
 
 /// Performs an operation on a listing, as its usual actor.
@@ -183,50 +179,20 @@ fn change_listing(
     listing: Uuid,
     operation: marketplace::domain::listing_lifecycle::Operation,
 ) -> Result<()> {
-    write(market, |writer| crate::harness::listing_lifecycle::perform(writer, listing, operation).map(|_| ()))
-}
-
-/// Returns the code of an error; for invalid values, the place and the type of each problem.
-fn code<T>(result: Result<T>) -> String {
-    match result {
-        Ok(_) => "ok".to_owned(),
-        Err(Error::Invalid(problems)) => {
-            let describe = |problem: &marketplace::error::Problem| {
-                let loc = serde_json::to_value(&problem.loc).unwrap();
-                let path: Vec<String> = loc
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .skip(1)
-                    .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
-                    .collect();
-                format!("{} {}", path.join("."), problem.kind)
-            };
-            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
-        }
-        Err(error @ Error::Internal(_)) => panic!("{error:?}"),
-        Err(error) => {
-            use marketplace::string_enum::StringEnum;
-            error.code().unwrap().as_str().to_owned()
-        }
-    }
+    market.write(|writer| crate::harness::listing_lifecycle::perform(writer, listing, operation).map(|_| ()))
 }
 
 /// Returns the credits of a team, in cents.
 fn credits(market: &TestMarket, team: &str) -> i64 {
-    let balances = market
-        .market()
-        .read_blocking(|reader| store::wallet::balances(reader.rows, team_of(reader.rows, team).row_id));
+    let balances =
+        market.read(|reader| store::wallet::balances(reader.rows, team_of(reader.rows, team).row_id));
     balances.unwrap().credits.0
 }
 
 /// Returns the types and the data of the events since one, each with the key of the team whose view it is.
 fn events_since(market: &TestMarket, after: EventRowId) -> Vec<(String, String, Value)> {
     use marketplace::string_enum::StringEnum;
-    let events = market
-        .market()
-        .read_blocking(|reader| store::events::list_after(reader.rows, after, 10_000))
-        .unwrap();
+    let events = market.read(|reader| store::events::list_after(reader.rows, after, 10_000)).unwrap();
     let key_of = |id: Uuid| {
         let keys = ["seller", "both", "buyer", "other"];
         keys.into_iter().find(|key| fixture_record_id("teams", key) == id).unwrap_or("?").to_owned()
@@ -242,9 +208,7 @@ fn events_since(market: &TestMarket, after: EventRowId) -> Vec<(String, String, 
 
 /// Returns the row ID of the newest event.
 fn last_event(market: &TestMarket) -> EventRowId {
-    let events = market
-        .market()
-        .read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), 100_000));
+    let events = market.read(|reader| store::events::list_after(reader.rows, EventRowId(0), 100_000));
     events.unwrap().last().map_or(EventRowId(0), |event| event.row_id)
 }
 

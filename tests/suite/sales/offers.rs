@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     DAY, accept, active_bids, bid, buy, buyer, cancel, change_listing, code, complete, credits, decline,
     events_since, last_event, listing_id, notifications, own_offers, own_purchases, sales, sales_market,
-    withdraw, write,
+    withdraw,
 };
 use crate::harness::TestMarket;
 
@@ -29,7 +29,7 @@ fn change(
     cents: Option<i64>,
     pay_with: Option<PayWith>,
 ) -> Result<()> {
-    write(market, |writer| {
+    market.write(|writer| {
         let buyer = buyer(writer.rows, team);
         offers::change(writer, &buyer, Actor::Team, offer, cents.map(Cents), pay_with)
     })
@@ -256,7 +256,7 @@ async fn catalog_shows_an_expiry_before_a_request_that_fails() {
     bid(&market, "buyer", plain, 4_000, PayWith::Invoice).unwrap();
     assert_eq!(active_bids(&market, plain).await, 1);
     market.clock().advance(30 * DAY);
-    let refused = write(&market, |_| Err::<(), _>(marketplace::error::Error::not_found("listing")));
+    let refused = market.write(|_| Err::<(), _>(marketplace::error::Error::not_found("listing")));
     assert!(refused.is_err());
     assert_eq!(active_bids(&market, plain).await, 0);
 }
@@ -273,7 +273,7 @@ fn buyer_of_a_listing_cannot_bid_on_it() {
 #[test]
 fn former_buyer_begins_no_offer_and_no_purchase() {
     let (market, plain) = (sales_market(), listing_id("plain"));
-    let refused = write(&market, |writer| {
+    let refused = market.write(|writer| {
         let platform = marketplace::operations::access::Platform::of_process();
         let former = platform.former_buyer(super::team_of(writer.rows, "seller"))?;
         let input = offers::OfferInput { listing: plain, amount: Cents(100), pay_with: PayWith::Invoice };

@@ -120,7 +120,7 @@ async fn free_sample_is_completed_without_postings() {
         let seen = &own_purchases(&market, team).await[0]["purchase"];
         assert_eq!((&seen["total"], &seen["asset_scope"]["mode"]), (&json!(0.0), &json!("sample")));
     }
-    let entries = market.market().read_blocking(|reader| {
+    let entries = market.read(|reader| {
         marketplace::operations::ledger::list_newest(reader, Platform::of_process(), None, 10)
     });
     assert_eq!(entries.unwrap().len(), 0);
@@ -132,7 +132,7 @@ fn listing_without_a_sample_or_without_a_price_cannot_be_bought_so() {
     let approved = json!([{"event": "submitted", "at": "-P8D"}, {"event": "approved", "at": "-P7D"}]);
     let bids_only = crate::catalog::small_market::listing("a", &json!({"history": approved}));
     let market = crate::catalog::small_market::small_market(&[bids_only]);
-    let changed = super::write(&market, |writer| {
+    let changed = market.write(|writer| {
         let fields = store::listings::ListingFields {
             description: "About it.".to_owned(),
             price: None,
@@ -197,7 +197,7 @@ async fn purchase_keeps_its_price_and_its_assets() {
     let (market, shared) = (sales_market(), listing_id("shared"));
     let bought = buy(&market, "buyer", shared, PurchaseKind::Full, PayWith::Invoice).unwrap();
     change_listing(&market, shared, Operation::Unpublish).unwrap();
-    let changed = super::write(&market, |writer| {
+    let changed = market.write(|writer| {
         let seller = super::vendor(writer.rows, "seller");
         let fields = store::listings::ListingFields {
             price: Some(marketplace::domain::money::Cents(9_900)),
@@ -211,7 +211,7 @@ async fn purchase_keeps_its_price_and_its_assets() {
     complete(&market, bought.id).unwrap();
     let seen = &own_purchases(&market, "buyer").await[0]["purchase"];
     assert_eq!((&seen["price"], &seen["buyer_fee"]), (&json!(30.0), &json!(1.5)));
-    let assets = market.market().read_blocking(|reader| {
+    let assets = market.read(|reader| {
         let c1 = store::assets::find_row_id_and_team(reader.rows, asset_id("c1"))?.unwrap().0;
         Ok((store::purchases::list_assets(reader.rows, bought.row_id)?, vec![c1]))
     });
@@ -224,8 +224,7 @@ fn buyer_needs_the_role_and_the_nda() {
     let market = sales_market();
     let access = |key: &str, change: fn(&mut marketplace::domain::teams::Team)| {
         market
-            .market()
-            .read_blocking(|reader| {
+            .read(|reader| {
                 let mut team = team_of(reader.rows, key);
                 change(&mut team);
                 Platform::of_process().buyer(team)
@@ -243,7 +242,7 @@ fn buyer_needs_the_role_and_the_nda() {
 async fn offers_and_pending_purchases_of_a_team_end_together() {
     let (market, plain, shared) = (sales_market(), listing_id("plain"), listing_id("shared"));
     let end = |team: &str| {
-        let ended = super::write(&market, |writer| {
+        let ended = market.write(|writer| {
             let team = team_of(writer.rows, team).row_id;
             Ok((
                 offer_changes::withdraw_all(writer, team, Actor::System)?,

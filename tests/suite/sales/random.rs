@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::{
     DAY, accept, asset_id, bid, buy, buy_assets, cancel, change_listing, code, codebase, complete, credits,
-    decline, give_credits, listing_id, refund, withdraw, write,
+    decline, give_credits, listing_id, refund, withdraw,
 };
 use crate::{
     catalog::small_market::{listing, published, small_market_with},
@@ -65,7 +65,7 @@ fn market() -> TestMarket {
 
 fn make_exclusive(market: &TestMarket, key: &str) -> Result<()> {
     let title = format!("Listing {key}");
-    write(market, |writer| {
+    market.write(|writer| {
         let fields = store::listings::ListingFields {
             description: "About it.".to_owned(),
             price: Some(marketplace::domain::money::Cents(5_000)),
@@ -132,7 +132,7 @@ fn act(market: &TestMarket, random: &mut Random, made: &mut Made) -> String {
 
 /// Archives, restores, or publishes a listing, whatever its state allows.
 fn offer_again(market: &TestMarket, random: &mut Random, listing: Uuid) -> String {
-    let status = market.market().read_blocking(|reader| store::listings::find(reader.rows, listing));
+    let status = market.read(|reader| store::listings::find(reader.rows, listing));
     let operation = match status.unwrap().unwrap().status.catalog {
         CatalogStatus::Archived => Operation::Restore,
         CatalogStatus::Unpublished => Operation::Publish,
@@ -144,7 +144,7 @@ fn offer_again(market: &TestMarket, random: &mut Random, listing: Uuid) -> Strin
 /// Checks everything that must hold after each step.
 fn check(market: &TestMarket, made: &mut Made) {
     let read = |market: &TestMarket| {
-        market.market().read_blocking(|reader| {
+        market.read(|reader| {
             let offers: Vec<OfferRow> = made
                 .offers
                 .keys()
@@ -177,8 +177,7 @@ fn check(market: &TestMarket, made: &mut Made) {
     }
     check_sales(&purchases);
     for team in BUYERS {
-        let row_id =
-            market.market().read_blocking(|reader| Ok(super::team_of(reader.rows, team).row_id)).unwrap();
+        let row_id = market.read(|reader| Ok(super::team_of(reader.rows, team).row_id)).unwrap();
         let spent: i64 = purchases
             .iter()
             .filter(|(purchase, _)| {
@@ -225,7 +224,7 @@ fn random_sales_keep_the_rules() {
             *made.errors.entry(result).or_default() += 1;
             check(&market, &mut made);
         }
-        let count = market.market().read_blocking(|reader| {
+        let count = market.read(|reader| {
             let rows = made.purchases.keys().map(|id| Ok(store::purchases::find(reader.rows, *id)?.unwrap()));
             let rows: Vec<PurchaseRow> = rows.collect::<Result<_>>()?;
             Ok(rows.iter().filter(|row| row.is_exclusive && row.paid_at.is_some()).count())

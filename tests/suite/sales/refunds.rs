@@ -64,7 +64,7 @@ fn refund_needs_the_earnings_of_the_vendor() {
     let bought = buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Credits).unwrap();
     market.clock().advance(8 * DAY);
     market.market().run_due_steps().unwrap();
-    let used = super::write(&market, |writer| {
+    let used = market.write(|writer| {
         let seller = super::team_of(writer.rows, "seller").row_id;
         let conversion = marketplace::domain::ledger::Transfer::conversion(
             seller,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::seller_market::{
     empty_market, market_with, seller_call, seller_get, seller_patch, seller_post, upload_zip,
 };
-use crate::harness::{TestMarket, archives::zip_of};
+use crate::harness::{TestMarket, archives::zip_of, elements};
 
 const TEAM: &str = "Seller house";
 
@@ -230,8 +230,7 @@ async fn archive_detached_during_analysis_leaves_no_results() {
     assert!(is_swapped.get(), "the analysis must call the callback while its status is running");
     assert_eq!(seller_get(&market, &path).await["description"], "Other words.");
     let structure = get_structure(&market, &path).await;
-    let names: Vec<&Value> =
-        structure["roots"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
+    let names: Vec<&Value> = elements(&structure["roots"]).map(|node| &node["name"]).collect();
     assert_eq!(names, ["only.txt", "readme"]);
 }
 
@@ -242,7 +241,7 @@ async fn archive_that_kills_the_server_fails_after_two_starts() {
     let path = create_with_archive(&market, &letters_zip(), &json!({"title": "Letters"})).await;
     for _ in 0..jobs::MAX_INTERRUPTED_STARTS {
         // A server claims the job and dies without reporting a result. The next server releases the job.
-        let claimed = market.market().write_blocking(|writer| {
+        let claimed = market.write(|writer| {
             let job = store::jobs::claim(writer.rows, jobs::Queue::Analyses, 1, writer.now)?;
             assert!(store::jobs::begin(writer.rows, job.as_ref().unwrap())?);
             store::jobs::release_all(writer.rows)?;

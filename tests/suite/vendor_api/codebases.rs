@@ -235,10 +235,8 @@ async fn deleted_codebase_is_hidden_but_its_row_is_kept() {
     for list in ["assets", "codebases", "assets/window"] {
         assert_eq!(seller_get(&market, list).await["total"], 0, "{list}");
     }
-    let last_row_id = market
-        .market()
-        .read_blocking(|reader| marketplace::store::inventory::last_asset_row_id(reader.rows))
-        .unwrap();
+    let last_row_id =
+        market.read(|reader| marketplace::store::inventory::last_asset_row_id(reader.rows)).unwrap();
     assert_eq!(last_row_id.0, 1, "deleting must not remove the row");
 }
 

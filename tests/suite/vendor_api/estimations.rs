@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get, titles};
-use crate::harness::TestMarket;
+use crate::harness::{TestMarket, elements};
 
 fn market() -> TestMarket {
     let estimation = |key: &str, team: &str, status: &str, lines: u64, days: u32, asset: Option<&str>| {
@@ -37,7 +37,7 @@ fn market() -> TestMarket {
 }
 
 fn names(page: &Value) -> Vec<&str> {
-    page["estimations"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
+    elements(&page["estimations"]).map(|one| one["name"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
@@ -101,10 +101,7 @@ async fn latest_estimation_of_each_asset_is_returned() {
         &format!("estimations/latest?asset_id={second}&asset_id={first}&asset_id={first}"),
     )
     .await;
-    let latest_names: Vec<(&Value, &Value)> = latest["estimations"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let latest_names: Vec<(&Value, &Value)> = elements(&latest["estimations"])
         .map(|first| (&first["asset_id"], &first["estimation"]["name"]))
         .collect();
     assert_eq!(latest_names, [(&json!(second), &json!("WAITING")), (&json!(first), &json!("LARGE"))]);

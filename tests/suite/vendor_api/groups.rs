@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::seller_market::{
     SELLER, complete_codebase, empty_market, seller_call, seller_get, seller_patch, seller_post,
 };
+use crate::harness::elements;
 
 #[tokio::test]
 async fn every_team_has_a_default_group() {
@@ -41,10 +42,7 @@ async fn group_names_are_unique_per_team_ignoring_case() {
     assert_eq!(seller_patch(&market, &path, json!({})).await["name"], "Ära");
     // Another team may have the same name.
     market.call("mkt_both", "POST", "/v2/asset-groups", &json!({"name": "ära"})).await.expect_status(201);
-    let names: Vec<Value> = seller_get(&market, "asset-groups").await["groups"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let names: Vec<Value> = elements(&seller_get(&market, "asset-groups").await["groups"])
         .map(|group| group["name"].clone())
         .collect();
     assert_eq!(names, ["Default", "Ära", "Second"], "the default group must be first, then by name");

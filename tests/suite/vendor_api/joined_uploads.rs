@@ -1,5 +1,7 @@
 //! Uploads whose completion was refused after their parts were joined, and uploads that an S3-compatible store no longer has.
 
+use std::io::{self, Read};
+
 use marketplace::{
     error::{Code, Error},
     operations::{
@@ -215,4 +217,23 @@ fn upload_is_stored_if_the_response_to_its_completion_is_lost() {
     store.lose_completion();
     let written = blobs.put_upload(id, &mut &b"abc"[..]).unwrap();
     assert_eq!((written.size_bytes, &blobs.hash_upload(id).unwrap()), (3, &written));
+}
+
+/// A bucket keeps the parts of an upload that is not complete, and they cost as much as objects.
+#[test]
+fn parts_of_an_upload_whose_source_fails_are_deleted() {
+    let store = s3::S3Server::start();
+    let market = market_in_s3(&store);
+    let mut source = (&b"abc"[..]).chain(FailingSource);
+    let failed = market.market().blobs().put_upload(Uuid::from_u128(7), &mut source);
+    assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!((store.abort_uploads(), store.object_names()), (0, vec![]));
+}
+
+struct FailingSource;
+
+impl Read for FailingSource {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
 }

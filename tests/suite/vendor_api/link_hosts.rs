@@ -1,25 +1,16 @@
 //! Links have a host by which the client reaches the server: the one of its request if that is trusted.
 
-use marketplace::{
-    domain::assets::Exclusivity,
-    operations::{self, grants::GrantInput},
-};
+use marketplace::operations;
 use serde_json::json;
 
 use super::seller_market::{SELLER, empty_market_with};
-use crate::harness::BASE;
+use crate::harness::{BASE, grant_input};
 
 #[tokio::test]
 async fn upload_addresses_have_the_host_of_the_request_if_it_is_trusted() {
     let market = empty_market_with(|settings| settings.server.trusted_hosts = vec!["shop".to_owned()]);
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    let created = market.market().write_blocking(|writer| operations::grants::create(writer, &grant));
+    let grant = grant_input("Seller house", "Ledger");
+    let created = market.write(|writer| operations::grants::create(writer, &grant));
     let path = format!("/v2/vendor/uploads/grants/{}", created.unwrap().1);
     let file = json!({"file_name": "a.zip", "size_bytes": 100, "content_type": "application/zip"});
     for (host, base) in [

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get};
+use crate::harness::elements;
 
 fn check(check: &str, kind: &str, asset: Option<&str>, mandatory: bool, status: &str) -> Value {
     json!({"check": check, "label": format!("Label {check}"), "kind": kind, "asset": asset, "mandatory": mandatory, "status": status})
@@ -77,12 +78,7 @@ async fn listing_qc_shows_the_latest_run_with_its_checks() {
     );
     assert_eq!(run["charge_total"], 5.0);
     let keys = |run: &Value| -> Vec<String> {
-        run["checks"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|check| check["key"].as_str().unwrap().to_owned())
-            .collect()
+        elements(&run["checks"]).map(|check| check["key"].as_str().unwrap().to_owned()).collect()
     };
     // Passed task rows are omitted unless the request asks for all. The summaries always include them.
     assert_eq!(keys(run), ["archive_intact", "title_fits", "boots", "boots_slowly", "solvable"]);
@@ -127,10 +123,7 @@ async fn qc_reports_list_all_runs_newest_first() {
     let market = market();
     let reports = seller_get(&market, "listings/qc-reports").await;
     assert_eq!(reports["total"], 3);
-    let lines: Vec<String> = reports["reports"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let lines: Vec<String> = elements(&reports["reports"])
         .map(|report| {
             format!(
                 "{} {} {} {} {}/{}",
@@ -210,10 +203,7 @@ async fn checks_of_an_asset_come_from_its_newer_own_run() {
     {
         assert_eq!(run[field], plain_run[field], "{field}");
     }
-    let shown: Vec<(&str, &str)> = run["checks"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let shown: Vec<(&str, &str)> = elements(&run["checks"])
         .map(|check| (check["key"].as_str().unwrap(), check["status"].as_str().unwrap()))
         .collect();
     assert_eq!(shown, [("archive_intact", "failed"), ("title_fits", "failed")]);

@@ -6,7 +6,10 @@ use super::seller_market::{
     OTHER, SELLER, complete_codebase, github_link, market_with, seeded_id, seller_call, seller_get,
     seller_post, titles,
 };
-use crate::{catalog::small_market::BROWSE, harness::TestMarket};
+use crate::{
+    catalog::small_market::BROWSE,
+    harness::{TestMarket, elements},
+};
 
 /// Returns the history events that lead to a lifecycle stage.
 fn history_until(stage: &str) -> Value {
@@ -194,7 +197,7 @@ async fn assets_are_attached_by_id_and_by_match() {
             {"reason": "not_listable", "count": 1},
         ])
     );
-    let ids: Vec<&Value> = done["assets"].as_array().unwrap().iter().map(|asset| &asset["id"]).collect();
+    let ids: Vec<&Value> = elements(&done["assets"]).map(|asset| &asset["id"]).collect();
     assert_eq!(
         ids,
         [&json!(seeded_id("assets", "files")), &made[0]],

@@ -2,6 +2,7 @@
 
 mod archives;
 mod bad_input;
+mod changed_assets;
 mod codebases;
 mod collections;
 mod concurrency;
@@ -21,6 +22,7 @@ mod repositories;
 mod sales;
 pub mod seller_market;
 mod storage;
+mod task_checks;
 mod tasks;
 mod unreadable_data;
 mod upload_interleavings;

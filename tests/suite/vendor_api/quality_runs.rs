@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, archives::zip_of, git::Repositories, listing_lifecycle, teams},
+    harness::{TestMarket, archives::zip_of, elements, git::Repositories, listing_lifecycle, teams},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
@@ -54,7 +54,7 @@ pub(super) async fn get_credits(market: &TestMarket) -> Value {
 /// Returns the key, the status, and the message of each check of a run.
 pub(super) fn check_results(run: &Value) -> Vec<(String, String, String)> {
     let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
-    let all = run["checks"].as_array().unwrap().iter();
+    let all = elements(&run["checks"]);
     all.map(|check| (text(check, "key"), text(check, "status"), text(check, "message"))).collect()
 }
 
@@ -223,12 +223,8 @@ async fn failed_and_cancelled_runs_are_refunded() {
     let rejection = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
     assert_eq!(rejection.expect_error(409), "data_not_attached");
     let notifications = seller_get(&market, "vendor/notifications").await;
-    let notifications: Vec<&Value> = notifications["notifications"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|notifications| &notifications["type"])
-        .collect();
+    let notifications: Vec<&Value> =
+        elements(&notifications["notifications"]).map(|notifications| &notifications["type"]).collect();
     assert_eq!(notifications, [&json!("quality_check_completed"); 2]);
 }
 
@@ -314,10 +310,7 @@ async fn submitted_listing_is_checked_and_certified() {
     seller_post(&market, &format!("raw-data/{files}/data"), json!({"channel": "zip", "url": url})).await;
     let listing: Uuid = seeded_id("listings", "good").parse().unwrap();
     let perform = |id: Uuid, operation| {
-        market
-            .market()
-            .write_blocking(move |writer| listing_lifecycle::perform(writer, id, operation))
-            .unwrap();
+        market.write(move |writer| listing_lifecycle::perform(writer, id, operation)).unwrap();
     };
     let view = |key: &str| {
         let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", seeded_id("listings", key)));
@@ -347,21 +340,13 @@ async fn submitted_listing_is_checked_and_certified() {
     // Each task is checked separately.
     let tasks: Uuid = seeded_id("listings", "tasks").parse().unwrap();
     market
-        .market()
-        .write_blocking(|writer| {
-            operations::listing_lifecycle::start_run(writer, Platform::of_process(), tasks)
-        })
+        .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), tasks))
         .unwrap();
     market.run_background();
     let view = view("tasks").await;
     let run = &view["latest_run"];
     assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)));
-    let summary = run["task_summaries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["check_key"] == "tasks_graded")
-        .unwrap();
+    let summary = elements(&run["task_summaries"]).find(|row| row["check_key"] == "tasks_graded").unwrap();
     assert!(summary["passed"].as_u64().unwrap() > 0 && summary["failed"].as_u64().unwrap() > 0, "{summary}");
     let built = check_results(run).into_iter().find(|(key, ..)| key == "environment_builds").unwrap();
     assert_eq!(built.1, "failed");
@@ -377,10 +362,7 @@ async fn withdrawing_a_listing_cancels_its_run() {
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     for _ in 0..3 {
         for operation in [Operation::Submit, Operation::Withdraw] {
-            market
-                .market()
-                .write_blocking(|writer| listing_lifecycle::perform(writer, listing, operation))
-                .unwrap();
+            market.write(|writer| listing_lifecycle::perform(writer, listing, operation)).unwrap();
         }
     }
     market.run_background();
@@ -407,10 +389,7 @@ async fn certification_ends_when_the_data_changes() {
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     let check = || {
         market
-            .market()
-            .write_blocking(|writer| {
-                operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
-            })
+            .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing))
             .unwrap();
     };
     let view = async || seller_get(&market, &format!("listings/{listing}/qc")).await;
@@ -453,7 +432,7 @@ async fn checks_of_detached_data_are_no_evidence() {
         let evidence = seller_get(&market, &format!("listings/browse/{listing}/quality")).await;
         let checks = evidence["checks"].as_array().unwrap().clone();
         let of_assets = checks.iter().filter(|check| !check["asset_type"].is_null()).count();
-        let certificate = market.market().read_blocking(|reader| {
+        let certificate = market.read(|reader| {
             let seller = teams::vendor(reader.rows, "seller");
             operations::listing_quality::certificate_of_own(reader, &seller, listing)
         });
@@ -463,17 +442,14 @@ async fn checks_of_detached_data_are_no_evidence() {
     attach("first").await;
     attach("second").await;
     market
-        .market()
-        .write_blocking(|writer| {
-            operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
-        })
+        .write(|writer| operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing))
         .unwrap();
     market.run_background();
     let (of_assets, of_listing, shown) = evidence().await;
     assert!(of_assets > 0 && of_listing > 0);
     assert_eq!(shown, of_assets + of_listing);
     let is_of_other_data = || {
-        let required = market.market().read_blocking(|reader| {
+        let required = market.read(|reader| {
             operations::review_cases::required_checks(reader, Platform::of_process(), listing)
         });
         required.unwrap() == operations::review_cases::RequiredChecks::OtherData

@@ -1,6 +1,6 @@
 //! Linked repositories that are copied and analyzed, from well-behaved and from hostile hosts.
 
-use marketplace::{config::Settings, operations};
+use marketplace::config::Settings;
 use serde_json::{Value, json};
 
 use super::seller_market::{
@@ -11,6 +11,7 @@ use crate::{
     harness::{
         TestMarket,
         codebases::COMPLETING_FIELDS,
+        elements,
         git::{GitHost, HostBehavior, Repositories, commit, git, git_at},
     },
 };
@@ -36,14 +37,6 @@ async fn create_linked_codebase(market: &TestMarket, channel: &str, full_name: &
     let body = json!({"title": "Ledger", "exclusivity": "available",
         "data": {"channel": channel, "repo_full_name": full_name}});
     format!("codebases/{}", seller_post(market, "codebases", body).await["id"].as_str().unwrap())
-}
-
-/// Executes the pending background work on a separate thread, as a server does.
-async fn run_background_work(market: &TestMarket) {
-    let market = market.market().clone();
-    tokio::task::spawn_blocking(move || operations::background::run_pending(&market, &|| true).unwrap())
-        .await
-        .unwrap();
 }
 
 /// Returns the number of codebases with private data (which needs credentials) and with public data.
@@ -106,7 +99,7 @@ async fn detaching_restores_the_values_from_before_attaching() {
             if round > 0 || created["data"].is_null() {
                 seller_post(&market, &format!("{path}/data"), github_link()).await;
             }
-            run_background_work(&market).await;
+            market.run_background_on_a_thread().await;
             let row = seller_get(&market, &path).await;
             assert_eq!((&row["commits"], &row["locked_fields"]["commits"]), (&json!(3), &json!("github")));
             seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
@@ -134,7 +127,7 @@ async fn linked_repository_is_copied_and_analyzed() {
             data_statuses(&seller_get(&market, &path).await),
             ("pending".to_owned(), "pending".to_owned())
         );
-        run_background_work(&market).await;
+        market.run_background_on_a_thread().await;
         let row = seller_get(&market, &path).await;
         assert_eq!(data_statuses(&row), ("completed".to_owned(), "completed".to_owned()), "{row}");
         let sha = git(&repositories.path("acme/ledger"), &["rev-parse", "HEAD"]);
@@ -148,12 +141,8 @@ async fn linked_repository_is_copied_and_analyzed() {
         }
         assert_eq!(count_private_and_public(&market).await, (0, 1));
         let structure = seller_get(&market, &format!("{path}/data/structure")).await;
-        let names: Vec<&str> = structure["roots"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|node| node["name"].as_str().unwrap())
-            .collect();
+        let names: Vec<&str> =
+            elements(&structure["roots"]).map(|node| node["name"].as_str().unwrap()).collect();
         assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
         // Analyzed fields are locked until the data is detached.
         let rejection = seller_call(&market, "PATCH", &path, json!({"commits": 7})).await;
@@ -161,7 +150,7 @@ async fn linked_repository_is_copied_and_analyzed() {
         seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
         let copies = market.market().data_dir().join("blobs/repositories");
         assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 1);
-        run_background_work(&market).await;
+        market.run_background_on_a_thread().await;
         assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "detaching must delete the copy");
         assert_eq!(seller_patch(&market, &path, json!({"commits": 7})).await["commits"], 7);
     }
@@ -173,7 +162,7 @@ async fn relinked_repository_is_analyzed_again() {
     let repositories = ledger_repository();
     let market = market(&repositories.url(), |_| {});
     let path = create_linked_codebase(&market, "github", "acme/ledger").await;
-    run_background_work(&market).await;
+    market.run_background_on_a_thread().await;
     let described = seller_patch(&market, &path, json!({"domain_tags": ["finance"]})).await;
     assert_eq!((&described["stage"], &described["missing"]), (&json!("incomplete"), &json!(["price_usd"])));
     assert_eq!(seller_patch(&market, &path, json!({"price_usd": 9})).await["stage"], "complete");
@@ -185,7 +174,7 @@ async fn relinked_repository_is_analyzed_again() {
         json!({"channel": "github", "repo_full_name": "acme/ledger"}),
     )
     .await;
-    run_background_work(&market).await;
+    market.run_background_on_a_thread().await;
     let row = seller_get(&market, &path).await;
     assert_eq!((&row["commits"], &row["description"]), (&json!(4), &json!("Now keeps books.")));
 }
@@ -202,13 +191,13 @@ async fn only_blank_description_is_filled_from_the_repository() {
     let market = market(&repositories.url(), |_| {});
     for (name, description) in [("manifest", json!("From the manifest.")), ("nothing", Value::Null)] {
         let path = create_linked_codebase(&market, "github", &format!("acme/{name}")).await;
-        run_background_work(&market).await;
+        market.run_background_on_a_thread().await;
         assert_eq!(seller_get(&market, &path).await["description"], description);
     }
     let body = json!({"title": "Mine", "exclusivity": "available", "description": "Mine.",
         "data": {"channel": "github", "repo_full_name": "acme/manifest"}});
     let path = format!("codebases/{}", seller_post(&market, "codebases", body).await["id"].as_str().unwrap());
-    run_background_work(&market).await;
+    market.run_background_on_a_thread().await;
     assert_eq!(seller_get(&market, &path).await["description"], "Mine.");
 }
 
@@ -223,7 +212,7 @@ async fn private_repository_is_read_with_the_token() {
     });
     let path = create_linked_codebase(&market, "github", "acme/ledger").await;
     let without_token = create_linked_codebase(&market, "gitlab", "acme/ledger").await;
-    run_background_work(&market).await;
+    market.run_background_on_a_thread().await;
     let row = seller_get(&market, &path).await;
     assert_eq!(
         (row["data"]["archive_status"].as_str(), count_private_and_public(&market).await),
@@ -275,14 +264,14 @@ async fn hostile_host_ends_in_an_error_message() {
             }
         });
         let path = create_linked_codebase(&market, "github", name).await;
-        run_background_work(&market).await;
+        market.run_background_on_a_thread().await;
         if behavior == HostBehavior::Silent {
             let row = seller_get(&market, &path).await;
             assert_eq!(data_statuses(&row), ("pending".to_owned(), "pending".to_owned()));
             assert!(row["data"]["archive_error"].as_str().unwrap().contains("will try again"), "{row}");
             for minutes in 1..=4 {
                 market.clock().advance(minutes * 60_000_000);
-                run_background_work(&market).await;
+                market.run_background_on_a_thread().await;
             }
         }
         let row = seller_get(&market, &path).await;
@@ -307,7 +296,7 @@ async fn missing_host_fails_after_the_configured_attempts() {
     let url = "http://127.0.0.1:1";
     let demo = market(url, |_| {});
     let path = create_linked_codebase(&demo, "github", "acme/ledger").await;
-    run_background_work(&demo).await;
+    demo.run_background_on_a_thread().await;
     let row = seller_get(&demo, &path).await;
     assert_eq!(data_statuses(&row), ("failed".to_owned(), "skipped".to_owned()), "{row}");
     let message = "The host 127.0.0.1 could not be reached. Detach the repository, then link it again later.";
@@ -315,11 +304,11 @@ async fn missing_host_fails_after_the_configured_attempts() {
 
     let patient = market(url, |settings| settings.repositories.attempts = 2);
     let path = create_linked_codebase(&patient, "github", "acme/ledger").await;
-    run_background_work(&patient).await;
+    patient.run_background_on_a_thread().await;
     let row = seller_get(&patient, &path).await;
     assert_eq!(data_statuses(&row).0, "pending", "{row}");
     patient.clock().advance(60_000_000);
-    run_background_work(&patient).await;
+    patient.run_background_on_a_thread().await;
     assert_eq!(data_statuses(&seller_get(&patient, &path).await).0, "failed");
 }
 
@@ -332,7 +321,7 @@ async fn private_network_host_is_not_contacted() {
     for url in [&host.url, &by_name] {
         let market = market(url, |settings| settings.repositories.private_hosts = false);
         let path = create_linked_codebase(&market, "github", "acme/ledger").await;
-        run_background_work(&market).await;
+        market.run_background_on_a_thread().await;
         let row = seller_get(&market, &path).await;
         assert!(
             row["data"]["archive_error"].as_str().unwrap().contains("not on the public internet"),
@@ -354,7 +343,7 @@ async fn symlinks_and_submodules_are_not_followed() {
     git(&path, &["commit", "-q", "-m", "Link"]);
     let market = market(&repositories.url(), |_| {});
     let path = create_linked_codebase(&market, "github", "acme/links").await;
-    run_background_work(&market).await;
+    market.run_background_on_a_thread().await;
     let row = seller_get(&market, &path).await;
     assert_eq!((data_statuses(&row).1, &row["description"]), ("completed".to_owned(), &Value::Null), "{row}");
     let structure = seller_get(&market, &format!("{path}/data/structure")).await;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use marketplace::{
     clock::fixture_record_id,
     config::Settings,
-    domain::{assets::Exclusivity, row_ids::GrantRowId},
+    domain::row_ids::GrantRowId,
     market::Market,
     operations::{self, grants::GrantInput},
 };
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, TestResponse, uploads::import_zip},
+    harness::{TestMarket, TestResponse, grant_input, uploads::import_zip},
 };
 
 /// API key of the seller, the vendor that most tests act as.
@@ -151,12 +151,6 @@ pub fn titles(list: &Value) -> Vec<&str> {
 
 /// Creates an upload grant of the seller and returns its row ID and its token.
 pub fn create_grant(market: &Market, max_bytes: Option<u64>) -> (GrantRowId, String) {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes,
-    };
+    let grant = GrantInput { max_bytes, ..grant_input("Seller house", "Ledger") };
     market.write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
 }

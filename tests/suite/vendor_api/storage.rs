@@ -71,7 +71,7 @@ async fn full_disk_allows_repeating_requests() {
         route: format!("POST {:x}", Sha256::digest(path)),
     };
     let digest = Sha256::digest(body.to_string()).into();
-    let executed = market.market().write_blocking(|writer| {
+    let executed = market.write(|writer| {
         let work = |_: &mut Writer| Ok(response.to_vec());
         idempotency::execute(writer, request.principal, Some(&request), digest, work)
     });
@@ -107,7 +107,7 @@ async fn full_disk_postpones_copies() {
         operations::access::AuthenticatedTeam::authenticate(market.market(), Requester::process(), SELLER);
     let vendor = operations::access::Vendor::authorize(authenticated.await.unwrap()).unwrap();
     let id = seeded_id("assets", "code");
-    let attached = market.market().write_blocking(|writer| {
+    let attached = market.write(|writer| {
         let id = id.parse().unwrap();
         let link =
             LinkRequest { channel: RepositoryChannel::Github, repo_full_name: "acme/ledger".to_owned() };
@@ -134,10 +134,7 @@ async fn full_disk_rejects_parts_and_allows_revoking_grants() {
     let file = || grant_uploads::FileInput { file_name: "a.zip".to_owned(), size_bytes: 30, sha256: None };
     let prepared = grant_uploads::prepare(market.market(), &vendor, &token, &file()).unwrap();
     let upload = market
-        .market()
-        .write_blocking(|writer| {
-            grant_uploads::plan(market.market(), writer, &vendor, &token, file(), &prepared)
-        })
+        .write(|writer| grant_uploads::plan(market.market(), writer, &vendor, &token, file(), &prepared))
         .unwrap();
     let urls = grant_uploads::part_urls(market.market(), BASE, &upload, [1]).unwrap();
     let path = urls[0].1.url.strip_prefix(BASE).unwrap();
@@ -235,14 +232,13 @@ async fn idempotency_keys_are_limited_and_expire() {
 #[tokio::test]
 async fn response_that_is_too_large_is_not_stored_and_not_executed_again() {
     let market = market_with(|_| {});
-    let team =
-        market.market().read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"));
+    let team = market.read(|reader| operations::teams::resolve(reader.rows, "Seller house"));
     let principal = team.unwrap().row_id.into();
     let request =
         operations::idempotency::Request { principal, key: "k".to_owned(), route: "POST".to_owned() };
     let size = operations::idempotency::MAX_STORED_BYTES + 1;
     let execute = |size: usize| {
-        market.market().write_blocking(|writer| {
+        market.write(|writer| {
             operations::idempotency::execute(writer, principal, Some(&request), [0; 32], |_| {
                 Ok(vec![b'x'; size])
             })

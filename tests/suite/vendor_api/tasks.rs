@@ -18,7 +18,7 @@ use super::seller_market::{
     OTHER, SELLER, empty_market, market_with, seeded_id, seller_call, seller_get, seller_patch, seller_post,
     task_id, taskset_record, titles,
 };
-use crate::harness::{NOW, TestMarket, TestResponse};
+use crate::harness::{NOW, TestMarket, TestResponse, elements};
 
 fn market() -> TestMarket {
     market_with(
@@ -51,12 +51,8 @@ async fn taskset_import_takes_the_latest_built_versions() {
     assert_eq!(asset_titles(&done["imported"]), ["Task built", "Task two", "Task raw"]);
     assert_eq!(done["imported"][1]["task"]["version"], 2);
     assert_eq!(done["existing"], json!([]));
-    let skipped: Vec<(Value, Value)> = done["skipped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|skip| (skip["task_id"].clone(), skip["reason"].clone()))
-        .collect();
+    let skipped: Vec<(Value, Value)> =
+        elements(&done["skipped"]).map(|skip| (skip["task_id"].clone(), skip["reason"].clone())).collect();
     // The import of a taskset ignores deleted tasks, so `gone` is not even skipped.
     assert_eq!(
         skipped,
@@ -143,8 +139,7 @@ fn add_built_version(market: &TestMarket, task: &str) {
     let find = "SELECT id FROM tasks WHERE uuid = ?1";
     let task_row_id = TaskRowId(rows.query_row(find, [task], |row| row.get(0)).unwrap());
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let version_row_id = store::tasks::insert_version(writer.rows, task_row_id, &version)?;
             let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
             store::tasks::insert_build(
@@ -173,7 +168,7 @@ async fn imported_task_is_existing_even_if_a_later_build_failed() {
         let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
         store::tasks::insert_build(writer.rows, version, id, 2, BuildStatus::Failed, writer.now)
     };
-    market.market().write_blocking(fail_build).unwrap();
+    market.write(fail_build).unwrap();
     let again = import_tasks(&market, &task_ids_body(&["s/built", "s/broken"])).await.ok();
     let ids = |assets: &Value| {
         assets.as_array().unwrap().iter().map(|asset| asset["id"].clone()).collect::<Vec<_>>()
@@ -248,7 +243,7 @@ async fn tasks_hidden_from_the_team_are_not_found() {
     assert_eq!(asset_titles(&done["imported"]), ["Task built"]);
     assert_eq!(done["skipped"], json!([{"task_id": task_id("shown", "built"), "reason": "foreign"}]));
     let done = import_tasks(&market, &json!({"taskset_id": seeded_id("tasksets", "shown")})).await.ok();
-    assert!(done["skipped"].as_array().unwrap().iter().all(|skip| skip["reason"] == "foreign"));
+    assert!(elements(&done["skipped"]).all(|skip| skip["reason"] == "foreign"));
     assert_eq!(done["skipped"].as_array().unwrap().len(), 6);
 }
 
@@ -381,8 +376,7 @@ async fn refresh_updates_the_quality_of_every_task() {
     };
     let raw = marketplace::clock::fixture_record_id("tasks", "s/raw");
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             let version = store::tasks::find_version_row_id(writer.rows, raw, 1)?.unwrap();
             store::tasks::insert_trace(writer.rows, version, &trace)
         })

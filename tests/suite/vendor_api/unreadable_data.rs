@@ -58,10 +58,7 @@ async fn run_of_unreadable_data_is_refused_before_any_charge() {
     assert_eq!(get_credits(&market).await, json!("12.00"));
     assert_eq!(seller_get(&market, "listings/qc-reports").await["total"], 0);
     let listing: Uuid = seeded_id("listings", "all").parse().unwrap();
-    market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing, Operation::Submit))
-        .unwrap();
+    market.write(|writer| listing_lifecycle::perform(writer, listing, Operation::Submit)).unwrap();
     market.run_background();
     let run = seller_get(&market, &format!("listings/{listing}/qc")).await["latest_run"].clone();
     assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)), "{run:#}");

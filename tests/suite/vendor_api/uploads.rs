@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::seller_market::{SELLER, create_grant, empty_market, seller_call, seller_get};
 use crate::{
     catalog::small_market,
-    harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, s3},
+    harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, elements, s3},
 };
 
 pub(super) const GRANTS: &str = "vendor/uploads/grants";
@@ -139,15 +139,11 @@ async fn large_zip_is_uploaded_in_parts_and_resumed() {
     let late = send_part(&market, &addresses[1], parts[1]).await;
     assert_eq!(late.expect_error(403), "forbidden", "a URL must expire after one hour");
     let received = get_received_parts(&market, &token, &multipart, &[2, 5]).await;
-    let numbers: Vec<u64> = received["received"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part["part_number"].as_u64().unwrap())
-        .collect();
+    let numbers: Vec<u64> =
+        elements(&received["received"]).map(|part| part["part_number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [1, 3, 4, 6]);
     assert_eq!(received["received"][3]["size_bytes"], bytes.len() - 5 * PART);
-    for (address, index) in received["parts"].as_array().unwrap().iter().zip([1, 4]) {
+    for (address, index) in elements(&received["parts"]).zip([1, 4]) {
         sent_parts[index] = send_part_ok(&market, address, parts[index]).await;
     }
     // All parts have been received, but a request lists none or not all of them.
@@ -270,7 +266,7 @@ async fn grant_is_limited_to_its_team_size_and_lifetime() {
     send_part_ok(&market, &single, &bytes).await;
     let staged = market.market().data_dir().join("blobs/staged");
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 1);
-    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
     assert_eq!(plan_upload(&market, &token, plan_body(&bytes)).await.expect_error(410), "grant_expired");
     assert_eq!(send_part(&market, &single, &bytes).await.expect_error(404), "not_found");
     market.run_background();
@@ -366,7 +362,7 @@ async fn s3_store_receives_the_parts_directly() {
     let single = plan_upload(&market, &token, plan_body(&zip_with_filling(10))).await.ok();
     s3::put(single["url"].as_str().unwrap(), zip_with_filling(10)).await;
     assert_eq!(store.object_names().len(), 3);
-    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
     market.run_background();
     assert_eq!(store.object_names().len(), 2);
 }
@@ -477,7 +473,7 @@ async fn part_of_an_upload_that_ends_meanwhile_is_not_found() {
     let revoke = async {
         // The buffer takes more bytes only when the part is being received.
         sender.write_all(&bytes[..200]).await.unwrap();
-        market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+        market.write(|writer| operations::grants::revoke(writer, row_id)).unwrap();
         let id = plan["upload_id"].as_str().unwrap();
         std::fs::remove_dir_all(find_directory(market.market().data_dir(), id).unwrap()).unwrap();
         sender.write_all(&bytes[200..]).await.unwrap();

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{
     BUYER, DAY, SELLER, attempts, check_url, create, create_for, deliveries, find, occur, platform, start,
-    wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events, write,
+    wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events,
 };
 use crate::{
     catalog::small_market::{seed_market, small_market},
@@ -82,7 +82,7 @@ async fn private_addresses_are_refused_when_sent() {
     {
         let url = CheckedUrl::resolve(&allowing, &url).unwrap();
         let input = WebhookInput { team: Some(SELLER), url: &url, description: "", event_types: &[] };
-        ids.push(write(&market, |writer| webhooks::create(writer, platform(), &input)).unwrap().0.id);
+        ids.push(market.write(|writer| webhooks::create(writer, platform(), &input)).unwrap().0.id);
     }
     let key = occur(&market, SELLER);
     let _sender = start(&market);
@@ -115,12 +115,12 @@ fn urls_and_texts_have_limits() {
     let url = check_url(&market, URL).unwrap();
     for description in ["x".repeat(501), "a\0b".to_owned()] {
         let input = WebhookInput { team: None, url: &url, description: &description, event_types: &[] };
-        problem(write(&market, |writer| webhooks::create(writer, platform(), &input)));
+        problem(market.write(|writer| webhooks::create(writer, platform(), &input)));
     }
     let id = create(&market, SELLER, URL);
     let description = "x".repeat(501);
     let change = WebhookChange { description: Some(&description), ..WebhookChange::default() };
-    problem(write(&market, |writer| webhooks::update(writer, platform(), id, &change)));
+    problem(market.write(|writer| webhooks::update(writer, platform(), id, &change)));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn team_can_have_a_limited_number() {
         create_for(&market, None, URL, &[]).unwrap();
     }
     assert!(matches!(create_for(&market, None, URL, &[]), Err(Error::QuotaExceeded(_))));
-    write(&market, |writer| webhooks::delete(writer, platform(), first)).unwrap();
+    market.write(|writer| webhooks::delete(writer, platform(), first)).unwrap();
     more().unwrap();
     let missing = Some("Nobody");
     assert!(matches!(create_for(&market, missing, URL, &[]), Err(Error::NotFound(_))));
@@ -150,7 +150,7 @@ fn changes_have_events_and_show_no_secret() {
     let (webhook, secret) = create_for(&market, Some(SELLER), URL, &[]).unwrap();
     assert_eq!(webhook.team_id, Some(marketplace::clock::fixture_record_id("teams", "seller")));
     let update = |change: &WebhookChange| {
-        write(&market, |writer| webhooks::update(writer, platform(), webhook.id, change)).unwrap()
+        market.write(|writer| webhooks::update(writer, platform(), webhook.id, change)).unwrap()
     };
     let other = check_url(&market, "http://127.0.0.1:10/").unwrap();
     update(&WebhookChange { url: Some(&other), ..WebhookChange::default() });
@@ -161,8 +161,8 @@ fn changes_have_events_and_show_no_secret() {
     assert_eq!(update(&disabled).disabled.unwrap().1, WebhookDisabledReason::Requested);
     update(&disabled);
     update(&WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() });
-    write(&market, |writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
-    write(&market, |writer| webhooks::delete(writer, platform(), webhook.id)).unwrap();
+    market.write(|writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
+    market.write(|writer| webhooks::delete(writer, platform(), webhook.id)).unwrap();
     let expected = [
         "webhook.created",
         "webhook.updated",
@@ -174,7 +174,7 @@ fn changes_have_events_and_show_no_secret() {
     assert_eq!(webhook_event_types(&market), expected);
     let all = format!("{:?} {webhook:?} {secret:?}", webhook_events(&market));
     assert!(!all.contains("whsec_") && !all.contains(&secret.reveal()["whsec_".len()..]));
-    let missing = write(&market, |writer| webhooks::delete(writer, platform(), webhook.id));
+    let missing = market.write(|writer| webhooks::delete(writer, platform(), webhook.id));
     assert!(matches!(missing, Err(Error::NotFound(_))));
 }
 
@@ -190,7 +190,7 @@ async fn deliveries_are_deleted_some_days_after_they_ended() {
     market.clock().advance(DAY);
     occur(&market, SELLER);
     occur(&market, BUYER);
-    write(&market, |writer| webhooks::delete(writer, platform(), deleted)).unwrap();
+    market.write(|writer| webhooks::delete(writer, platform(), deleted)).unwrap();
     let sweep = || cleanup::sweep(market.market()).unwrap().deliveries;
     assert_eq!(sweep(), 1, "those of deleted webhooks");
     market.clock().advance(89 * DAY);
@@ -201,7 +201,7 @@ async fn deliveries_are_deleted_some_days_after_they_ended() {
     assert_eq!(left, [DeliveryStatus::Pending]);
     // Nothing is sent to a disabled webhook, so what is pending does not end by itself.
     let disabled = WebhookChange { status: Some(WebhookStatus::Disabled), ..WebhookChange::default() };
-    write(&market, |writer| webhooks::update(writer, platform(), webhook, &disabled)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook, &disabled)).unwrap();
     market.clock().advance(90 * DAY);
     assert_eq!(sweep(), 0);
     market.clock().advance(1);
@@ -217,9 +217,8 @@ fn events_without_webhooks_cost_one_statement_for_each_transaction() {
         seed_market(&market, &[], &json!({}));
         let costs = (0..3).map(|_| {
             let before = market.market().statement_count();
-            let created = write(&market, |writer| {
-                (0..5).try_for_each(|_| keys::create(writer, SELLER, "ci", None).map(drop))
-            });
+            let created = market
+                .write(|writer| (0..5).try_for_each(|_| keys::create(writer, SELLER, "ci", None).map(drop)));
             created.unwrap();
             market.market().statement_count() - before
         });
@@ -254,7 +253,7 @@ fn restored_market_uses_no_id_of_a_message_again() {
     }
     let restored = open_restored(backup.path());
     assert_eq!(ids(&restored), pending, "what was pending has the same ID");
-    write(&restored, |writer| keys::revoke(writer, key)).unwrap();
+    restored.write(|writer| keys::revoke(writer, key)).unwrap();
     let (original, other) = (ids(&market), ids(&restored));
     assert_eq!((original.len(), other.len()), (4, 2));
     let common: Vec<_> = other.into_iter().filter(|id| original.contains(id)).collect();

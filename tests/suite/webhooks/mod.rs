@@ -15,7 +15,6 @@ use marketplace::{
         webhooks::DeliveryStatus,
     },
     error::Result,
-    market::Writer,
     operations::{
         access::Platform,
         keys, records,
@@ -56,10 +55,6 @@ fn platform() -> Platform {
     Platform::of_process()
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Starts to send the events of a market.
 fn start(market: &TestMarket) -> WebhookSender {
     WebhookSender::start(market.market(), &Handle::current()).unwrap()
@@ -78,7 +73,7 @@ fn create_for(
 ) -> Result<(Webhook, SigningSecret)> {
     let url = check_url(market, url)?;
     let input = WebhookInput { team, url: &url, description: "Test", event_types };
-    write(market, |writer| webhooks::create(writer, platform(), &input))
+    market.write(|writer| webhooks::create(writer, platform(), &input))
 }
 
 /// Creates a webhook of a team for all types of events. Returns its ID.
@@ -88,11 +83,11 @@ fn create(market: &TestMarket, team: &str, url: &str) -> Uuid {
 
 /// Causes an event of a team: `key.created`. Returns the ID of the key.
 fn occur(market: &TestMarket, team: &str) -> Uuid {
-    write(market, |writer| keys::create(writer, team, "ci", None)).unwrap().0
+    market.write(|writer| keys::create(writer, team, "ci", None)).unwrap().0
 }
 
 fn find(market: &TestMarket, id: Uuid) -> Webhook {
-    market.market().read_blocking(|reader| store::webhooks::find(reader.rows, id)).unwrap().unwrap()
+    market.read(|reader| store::webhooks::find(reader.rows, id)).unwrap().unwrap()
 }
 
 /// A delivery, as operators find it.
@@ -119,13 +114,13 @@ fn deliveries(market: &TestMarket, webhook: Uuid) -> Vec<Delivery> {
         let find = |record: DeliveryRecord| store::webhook_deliveries::find(reader.rows, record.id);
         page.rows.into_iter().rev().filter_map(|record| find(record).transpose()).collect()
     };
-    market.market().read_blocking(list).unwrap()
+    market.read(list).unwrap()
 }
 
 /// Returns the attempts of a delivery, oldest first.
 fn attempts(market: &TestMarket, delivery: Uuid) -> Vec<Attempt> {
     let find = |reader: &marketplace::market::Reader| records::find(reader.rows, platform(), &delivery);
-    let DeliveryRecord { mut attempts, .. } = market.market().read_blocking(find).unwrap();
+    let DeliveryRecord { mut attempts, .. } = market.read(find).unwrap();
     attempts.reverse();
     attempts
 }
@@ -156,7 +151,7 @@ fn advance_to_next_attempt(market: &TestMarket, delivery: &Delivery) {
 fn webhook_events(market: &TestMarket) -> Vec<(String, Timestamp, String)> {
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
-    let all = market.market().read_blocking(list).unwrap().into_iter();
+    let all = market.read(list).unwrap().into_iter();
     let of_webhooks = all.filter(|event| event.event_type.resource() == "webhook");
     of_webhooks.map(|event| (event.event_type.as_str().to_owned(), event.occurred_at, event.data)).collect()
 }

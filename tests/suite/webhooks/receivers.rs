@@ -15,7 +15,7 @@ use marketplace::{
 };
 use serde_json::Value;
 
-use super::{SELLER, create_for, occur, platform, start, write};
+use super::{SELLER, create_for, occur, platform, start};
 use crate::{
     catalog::small_market::small_market,
     contract::kill::open_with,
@@ -88,7 +88,7 @@ async fn other_libraries_verify_what_is_sent() {
         found["signatures"].as_u64().unwrap()
     };
     assert_eq!(verify(first.reveal()), 1);
-    let (_, second) = write(&market, |writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
+    let (_, second) = market.write(|writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
     assert_eq!(verify(first.reveal()), 2);
     assert_eq!(verify(second.reveal()), 2);
     market.clock().advance(super::DAY);

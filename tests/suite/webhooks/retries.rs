@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::{
     BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, check_url, create, deliveries, find,
-    occur, platform, start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events, write,
+    occur, platform, start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events,
 };
 use crate::{
     catalog::small_market::small_market,
@@ -97,7 +97,7 @@ async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
     assert_eq!(deliveries(&market, webhook).len(), 3);
     // Once enabled, it has five days again.
     let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
-    write(&market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
     occur(&market, SELLER);
     fail(&market, webhook).await;
     assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
@@ -133,12 +133,12 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     assert_eq!(find(&market, webhook).disabled.unwrap().1, WebhookDisabledReason::Gone);
     assert_eq!(webhook_event_types(&market), ["webhook.created", "webhook.disabled"]);
     let failed = deliveries(&market, webhook)[1].id;
-    let redeliver = || write(&market, |writer| webhook_deliveries::redeliver(writer, platform(), failed));
+    let redeliver = || market.write(|writer| webhook_deliveries::redeliver(writer, platform(), failed));
     assert!(matches!(redeliver(), Err(Error::Conflict(_))));
     // Pending deliveries are sent when the webhook is enabled again.
     receiver.reply_with(Reply::status(204));
     let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
-    write(&market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
     market.clock().advance(5 * SECOND);
     wait_until_ended(&market, webhook).await;
     assert_eq!(deliveries(&market, webhook)[0].status, DeliveryStatus::Succeeded);
@@ -155,12 +155,12 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
 fn move_to(market: &TestMarket, webhook: uuid::Uuid, url: &str) {
     let url = check_url(market, url).unwrap();
     let change = WebhookChange { url: Some(&url), ..WebhookChange::default() };
-    write(market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
 }
 
 fn set_status(market: &TestMarket, webhook: uuid::Uuid, status: WebhookStatus) {
     let change = WebhookChange { status: Some(status), ..WebhookChange::default() };
-    write(market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
 }
 
 /// A response to an attempt that began before the webhook was changed does not count for the changed webhook.
@@ -228,7 +228,7 @@ async fn redirect_is_a_failure_and_is_not_followed() {
         assert_eq!(delivery.status, DeliveryStatus::Pending, "{status}");
         assert_eq!(attempts(&market, delivery.id)[0].status, Some(status));
         drop(sender);
-        write(&market, |writer| webhooks::delete(writer, platform(), webhook)).unwrap();
+        market.write(|writer| webhooks::delete(writer, platform(), webhook)).unwrap();
     }
     assert!(receiver.received().iter().all(|request| request.target == "/hook"));
 }

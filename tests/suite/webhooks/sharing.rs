@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     BUYER, SELLER, create, create_for, deliveries, find, occur, platform, start, wait_until_ended,
-    webhook_events, write,
+    webhook_events,
 };
 use crate::{
     catalog::small_market::{seed_market, small_market},
@@ -79,11 +79,11 @@ async fn webhook_gets_only_the_types_that_it_wants() {
     assert_eq!(webhook.event_types.len(), 2);
     let _sender = start(&market);
     let key = occur(&market, SELLER);
-    write(&market, |writer| marketplace::operations::keys::revoke(writer, key)).unwrap();
+    market.write(|writer| marketplace::operations::keys::revoke(writer, key)).unwrap();
     assert_eq!(receiver.wait_for(1).await[0].event_type(), "key.revoked");
     // No type means all types.
     let change = WebhookChange { event_types: Some(&[]), ..WebhookChange::default() };
-    write(&market, |writer| webhooks::update(writer, platform(), webhook.id, &change)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), webhook.id, &change)).unwrap();
     occur(&market, SELLER);
     assert_eq!(receiver.wait_for(2).await[1].event_type(), "key.created");
     let types: Vec<EventType> =
@@ -98,10 +98,10 @@ async fn webhook_gets_events_about_others_and_not_about_itself() {
     create(&market, SELLER, &first.url);
     let other = create(&market, SELLER, &second.url);
     let _sender = start(&market);
-    write(&market, |writer| webhooks::rotate(writer, platform(), other)).unwrap();
+    market.write(|writer| webhooks::rotate(writer, platform(), other)).unwrap();
     let change = WebhookChange { description: Some("x"), ..WebhookChange::default() };
-    write(&market, |writer| webhooks::update(writer, platform(), other, &change)).unwrap();
-    write(&market, |writer| webhooks::delete(writer, platform(), other)).unwrap();
+    market.write(|writer| webhooks::update(writer, platform(), other, &change)).unwrap();
+    market.write(|writer| webhooks::delete(writer, platform(), other)).unwrap();
     let received = first.wait_for(4).await;
     let mut types: Vec<String> =
         received.iter().map(super::super::harness::receiver::Received::event_type).collect();
@@ -169,7 +169,7 @@ async fn both_secrets_sign_until_the_overlap_ends() {
     occur(&market, SELLER);
     wait_until_ended(&market, webhook.id).await;
     expected.push(vec![old]);
-    let (rotated, new) = write(&market, |writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
+    let (rotated, new) = market.write(|writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
     assert!(new != old && new.reveal().starts_with("whsec_"));
     let ends_at = market.clock().now().plus_days(1);
     assert_eq!(rotated.previous_secret_ends_at, Some(ends_at));
@@ -190,7 +190,7 @@ async fn both_secrets_sign_until_the_overlap_ends() {
         assert!((wall - timestamp.parse::<i64>().unwrap()).abs() < 300);
     }
     // A third secret replaces the second one, and the first one is forgotten.
-    let (_, newest) = write(&market, |writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
+    let (_, newest) = market.write(|writer| webhooks::rotate(writer, platform(), webhook.id)).unwrap();
     occur(&market, SELLER);
     let received = receiver.wait_for(4).await;
     let timestamp = received[3].header("webhook-timestamp").parse().unwrap();
@@ -204,7 +204,7 @@ async fn webhooks_of_a_closed_team_are_disabled_for_good() {
     let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
     let webhook = create(&market, SELLER, &receiver.url);
     let _sender = start(&market);
-    let closed = write(&market, |writer| {
+    let closed = market.write(|writer| {
         let actor = marketplace::domain::listings::Actor::Platform;
         marketplace::operations::team_closures::close(writer, platform(), actor, SELLER)
     });
@@ -212,6 +212,6 @@ async fn webhooks_of_a_closed_team_are_disabled_for_good() {
     let (_, reason) = find(&market, webhook).disabled.unwrap();
     assert_eq!(reason.as_str(), "team_closed");
     let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
-    let enabled = write(&market, |writer| webhooks::update(writer, platform(), webhook, &change));
+    let enabled = market.write(|writer| webhooks::update(writer, platform(), webhook, &change));
     assert!(matches!(enabled, Err(marketplace::error::Error::Conflict(_))));
 }

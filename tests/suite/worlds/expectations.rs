@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::journal_story::{BUYER, OPERATOR, VENDOR, WorldCaller};
+use crate::harness::elements;
 
 async fn world() -> WorldCaller {
     let world = WorldCaller::new("one", json!({})).await;
@@ -62,10 +63,7 @@ async fn nearest_calls_say_what_differs() {
     });
     let response = world.sandbox("POST", "/expectations", &expectation).await;
     assert_eq!(response.problems(), ["body.match expectation_failed"; 4]);
-    let messages: Vec<String> = response.json()["detail"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let messages: Vec<String> = elements(&response.json()["detail"])
         .map(|problem| problem["msg"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(messages[0], "Expected 1 matching call, found 0.");

@@ -7,11 +7,9 @@ use std::{
     sync::Arc,
 };
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    domain::{
-        announcements::{Announcement, AnnouncementLevel},
-        bundles::hexadecimal,
-    },
+    domain::announcements::{Announcement, AnnouncementLevel},
     error::Error,
     market::{Market, Writer},
     operations::{
@@ -258,7 +256,7 @@ fn signing_secret_stays_with_its_market() {
     let rows = String::from_utf8_lossy(&rows);
     assert!(rows.contains(&own.keyval.public), "the public key is exported");
     for seed in [seed, own_seed.unwrap().unwrap()] {
-        assert!(!rows.contains(&hexadecimal(&seed)), "a secret is exported");
+        assert!(!rows.contains(&HEXLOWER.encode(&seed)), "a secret is exported");
     }
 }
 
@@ -270,7 +268,7 @@ async fn export_of_a_copy_has_no_secret_of_the_server() {
     let url = CheckedUrl::without_lookup(settings, "https://hooks.example/a").unwrap();
     let input = WebhookInput { team: None, url: &url, description: "", event_types: &[] };
     let create = |writer: &mut Writer| webhooks::create(writer, Platform::of_process(), &input);
-    let (_, webhook_secret) = market.market().write_blocking(create).unwrap();
+    let (_, webhook_secret) = market.write(create).unwrap();
     let (path, headers) = ("/operator/v1/operator-keys", [("idempotency-key", "k1")]);
     let body = json!({"name": "stored", "scope": "all"});
     let created = market.call_with(OPERATOR, "POST", path, &body, &headers).await.expect_status(201);
@@ -282,9 +280,9 @@ async fn export_of_a_copy_has_no_secret_of_the_server() {
     let rows: Vec<u8> = unzip(&exported.bytes).into_values().flatten().collect();
     let rows = String::from_utf8_lossy(&rows);
     let copy = market.worlds().find("copy").unwrap().market();
-    assert!(rows.contains(&hexadecimal(copy.blob_secret())), "its own secrets are exported");
+    assert!(rows.contains(&HEXLOWER.encode(copy.blob_secret())), "its own secrets are exported");
     for secret in [&webhook_secret.0[..], &market.market().blob_secret()[..], key.as_bytes()] {
-        assert!(!rows.contains(&hexadecimal(secret)), "a secret is exported");
+        assert!(!rows.contains(&HEXLOWER.encode(secret)), "a secret is exported");
     }
 }
 

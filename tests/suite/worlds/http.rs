@@ -112,7 +112,7 @@ fn operator_key(market: &TestMarket) -> String {
     let create = |writer: &mut marketplace::market::Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
     };
-    market.market().write_blocking(create).unwrap().1
+    market.write(create).unwrap().1
 }
 
 #[tokio::test(flavor = "multi_thread")]

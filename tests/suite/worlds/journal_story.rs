@@ -38,7 +38,7 @@ impl WorldCaller {
         let create = |writer: &mut marketplace::market::Writer| {
             keys::create_for_operator(writer, Platform::of_process(), "Tests", KeyScope::All, None)
         };
-        self.market.market().write_blocking(create).unwrap().1
+        self.market.write(create).unwrap().1
     }
 
     /// Sends a request to the world.

@@ -15,9 +15,8 @@ use marketplace::{
     clock::{Clock, ClockState, Entropy, SimulatedClock},
     config::Settings,
     domain::time::Timestamp,
-    market::{Market, OpenMode, OpenOptions, Requester},
-    operations::{due_steps, webhook_inbox},
-    rest,
+    market::{Market, OpenOptions, Requester},
+    operations::webhook_inbox,
     store::Durability,
     worlds::{DoneWork, DueWork, JobPlaces, START, WorkKind},
 };
@@ -40,15 +39,10 @@ fn settings() -> Settings {
 
 fn open(directory: &Path, now: Timestamp) -> Market {
     Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings: settings(),
         clock: Arc::new(Clock::Simulated(SimulatedClock::new(&ClockState::new(now, false, 1)))),
         entropy: Entropy::seeded(1),
         durability: Durability::Full,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
+        ..harness::market_options(directory, settings())
     })
     .unwrap()
 }

@@ -7,8 +7,8 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use marketplace_text::encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
 
 use super::{
-    Column, FileSummary, Format, MAX_COLUMN_NAME_CHARS, MAX_SAMPLE_ROWS, TableError, merge_types,
-    separator::Separator, substitute_name, truncate_sample,
+    Column, FileSummary, Format, MAX_COLUMN_NAME_CHARS, MAX_SAMPLE_ROWS, Peculiarity, TableError,
+    merge_types, separator::Separator, substitute_name, truncate_sample,
 };
 
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
@@ -239,7 +239,13 @@ fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
         truncate_sample(String::from_utf8_lossy(&head[row.start..row.end]).trim_end_matches(['\r', '\n']))
     };
     let sample = data.iter().take(MAX_SAMPLE_ROWS).map(text).collect();
-    (FileSummary { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
+    let has_preamble = separator.is_some() || comment.is_some();
+    let peculiarity = match (format, delimiter) {
+        (Format::Tsv, b'\t') | (Format::Csv, b',') => has_preamble.then_some(Peculiarity::Preamble),
+        _ => Some(Peculiarity::Separator),
+    };
+    let rows = Some(u64::from(has_header));
+    (FileSummary { columns, rows, sample, peculiarity }, delimiter, comment)
 }
 
 /// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.

@@ -7,10 +7,11 @@ use std::{
     path::Path,
 };
 
+use marketplace_text::encoding::Encoding;
 use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
 use super::{
-    Dataset, FileSummary, Format, Table, csv, detect_format,
+    Dataset, FileSummary, Format, Peculiarity, Table, csv, detect_format,
     json_lines::JsonLinesReader,
     parquet,
     robotics::{self, LayoutDetector},
@@ -154,13 +155,13 @@ impl DatasetReader<'_> {
             rows = rows.zip(counted).map(|(rows, more)| rows.saturating_add(more));
             first = first.or(Some(facts.unwrap_or_default()));
         }
-        let FileSummary { columns, sample, .. } = first.unwrap_or_default();
+        let FileSummary { columns, sample, peculiarity, .. } = first.unwrap_or_default();
         // A table of one file keeps the name of that file.
         let path = match files {
             [only] => only.path.clone(),
             _ => path,
         };
-        Ok(Table { path, files: files.len() as u64, format, columns, rows, sample })
+        Ok(Table { path, files: files.len() as u64, format, columns, rows, sample, peculiarity })
     }
 
     /// Returns the facts about a file, or `None` if it exceeds a budget or is invalid.
@@ -176,7 +177,7 @@ impl DatasetReader<'_> {
         if !self.read_head(file, csv::HEAD_BYTES as u64, &mut bytes)? || lfs_pointers::is_pointer(&bytes) {
             return Ok(None);
         }
-        Ok(Some(match format {
+        let summary = match format {
             Format::Csv | Format::Tsv => csv::summarize_head(format, &bytes),
             Format::JsonLines | Format::Parquet => {
                 let mut lines = JsonLinesReader::default();
@@ -185,7 +186,10 @@ impl DatasetReader<'_> {
                 let summary = if is_complete { lines.finish().ok() } else { Some(lines.partial_summary()) };
                 summary.map(|facts| FileSummary { rows: None, ..facts }).unwrap_or_default()
             }
-        }))
+        };
+        let is_utf_8 = Encoding::of_text(&bytes) == Encoding::Utf8;
+        let peculiarity = if is_utf_8 { summary.peculiarity } else { Some(Peculiarity::Encoding) };
+        Ok(Some(FileSummary { peculiarity, ..summary }))
     }
 
     fn summarize_parquet(&mut self, file: &ListedFile) -> Result<Option<FileSummary>, ReadError> {

@@ -45,6 +45,19 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// Why programs do not find the columns of a text file by their names: they expect UTF-8, with the header in the first
+    /// line, and the separator of the format.
+    Peculiarity {
+        /// Something other than commas in CSV, or tabs in TSV, separates the fields.
+        Separator = "separator",
+        /// There are lines before the header: comments, or one that states the separator.
+        Preamble = "preamble",
+        /// The text is in UTF-16.
+        Encoding = "encoding",
+    }
+}
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
@@ -79,6 +92,8 @@ pub struct FileSummary {
     pub rows: Option<u64>,
     /// The first data rows as in the file, each truncated to 2,048 bytes. Empty for Parquet.
     pub sample: Vec<String>,
+    /// Why programs do not find the columns; `None` if they do.
+    pub peculiarity: Option<Peculiarity>,
 }
 
 /// Why a file cannot be read: a phrase that follows its path in a message.
@@ -112,6 +127,9 @@ pub struct Table {
     pub rows: Option<u64>,
     /// The first data rows of the first file, each truncated to 2,048 bytes. Empty for Parquet.
     pub sample: Vec<String>,
+    /// Why programs do not find the columns of the first file; `None` if they do. Earlier versions did not look for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peculiarity: Option<Peculiarity>,
 }
 
 impl Table {

@@ -200,6 +200,7 @@ fn summarize(metadata: &ParquetMetaData) -> FileSummary {
         columns,
         rows: rows.reduce(|sum, rows| sum?.checked_add(rows?)).unwrap_or(Some(0)),
         sample: Vec::new(),
+        peculiarity: None,
     }
 }
 

@@ -64,6 +64,31 @@ fn tables_are_described_from_heads_and_footers() {
     assert_eq!(describe(CompressionMethod::Stored, &[("a.txt", b"x")]), None);
 }
 
+#[test]
+fn files_whose_columns_programs_do_not_find_are_peculiar() {
+    let utf_16: Vec<u8> = "id,name\n1,x\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let lines_in_utf_16: Vec<u8> =
+        "\u{feff}{\"id\": 1}\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for (name, bytes, expected) in [
+        ("a.csv", &b"id,name\n1,x\n"[..], None),
+        ("a.csv", b"\xef\xbb\xbfid,name\n1,x\n", None),
+        ("a.tsv", b"id\tname\n1\tx\n", None),
+        ("a.jsonl", b"{\"id\": 1}\n", None),
+        ("a.csv", b"id;name\n1;x\n", Some(Peculiarity::Separator)),
+        ("a.csv", b"id\tname\n1\tx\n", Some(Peculiarity::Separator)),
+        ("a.csv", b"sep=;\nid;name\n1;x\n", Some(Peculiarity::Separator)),
+        ("a.csv", b"sep=,\nid,name\n1,x\n", Some(Peculiarity::Preamble)),
+        ("a.csv", b"# Readings\nid,name\n1,x\n", Some(Peculiarity::Preamble)),
+        ("a.csv", &utf_16, Some(Peculiarity::Encoding)),
+        ("a.jsonl", &lines_in_utf_16, Some(Peculiarity::Encoding)),
+    ] {
+        let table = describe(CompressionMethod::Deflated, &[(name, bytes)]).unwrap().tables.remove(0);
+        assert_eq!((table.columns[0].name.as_str(), table.peculiarity), ("id", expected), "{bytes:?}");
+        let json = serde_json::to_value(&table).unwrap();
+        assert_eq!(json.get("peculiarity").is_some(), expected.is_some(), "{json}");
+    }
+}
+
 /// A pointer of Git LFS has lines, but no rows of the table.
 #[test]
 fn pointers_are_not_described() {

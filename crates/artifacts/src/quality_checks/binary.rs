@@ -2,7 +2,7 @@
 
 use super::{
     Check, Chunk, FileAction, Finding, Rule,
-    samples::{percent, with_noun},
+    samples::{Share, with_noun},
 };
 use crate::contents::{Entry, Root, quoted};
 
@@ -54,12 +54,12 @@ impl Check for BinaryShare {
         if self.total_bytes == 0 {
             return Vec::new();
         }
-        let share = percent(self.binary_bytes, self.total_bytes);
+        let share = Share { part: self.binary_bytes, total: self.total_bytes };
         let files = with_noun(self.binary_files, "binary file", "binary files");
-        let mut message = format!("{share}% of the bytes are in {files}.");
+        let mut message = format!("{share} of the bytes are in {files}.");
         if let Some((size, path)) = self.largest {
             message = format!("{message} The largest one, {}, has {size} bytes.", quoted(&path));
         }
-        vec![Finding::passed_if(&BINARY_SHARE, share <= MAX_PERCENT, &message)]
+        vec![Finding::passed_if(&BINARY_SHARE, share.is_at_most(MAX_PERCENT), &message)]
     }
 }

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
-    samples::{Samples, percent},
+    samples::{Samples, Share},
 };
 use crate::contents::{Entry, Root, quoted};
 
@@ -79,13 +79,13 @@ impl Duplicates {
                 None => samples.add_unplaced(|| format!("a file ({copies})")),
             }
         }
-        let share = percent(self.duplicate_bytes, self.total_bytes);
+        let share = Share { part: self.duplicate_bytes, total: self.total_bytes };
         let message = if samples.is_empty() {
             "No duplicate files were found.".to_owned()
         } else {
-            format!("{share}% of the bytes are copies of other files: {samples}.")
+            format!("{share} of the bytes are copies of other files: {samples}.")
         };
-        let finding = Finding::passed_if(&DUPLICATE_SHARE, share <= MAX_PERCENT, &message);
+        let finding = Finding::passed_if(&DUPLICATE_SHARE, share.is_at_most(MAX_PERCENT), &message);
         let role = if finding.status == CheckStatus::Passed { Role::Note } else { Role::Cause };
         (Some(finding.with(role, "", samples)), self.fingerprint)
     }
@@ -150,19 +150,19 @@ impl Fingerprint {
         }
     }
 
-    /// Returns the share, from 0 to 1, of these files that the other set contains, too. Exact for sets of fewer
-    /// than 4,096 distinct files; estimated for larger ones, from the hashes in the range of both fingerprints.
-    pub fn share_contained_in(&self, other: &Fingerprint) -> f64 {
+    /// Returns the share of these files that the other set contains, too. Exact for sets of fewer than 4,096
+    /// distinct files; estimated for larger ones, from the hashes in the range of both fingerprints.
+    pub fn share_contained_in(&self, other: &Fingerprint) -> Share {
         let largest_hash = |fingerprint: &Fingerprint| {
             if fingerprint.0.len() < MAX_HASHES { u64::MAX } else { *fingerprint.0.last().unwrap_or(&0) }
         };
         let comparable = self.0.range(..=largest_hash(self).min(largest_hash(other)));
-        let (mut all, mut shared) = (0_u32, 0_u32);
+        let mut share = Share { part: 0, total: 0 };
         for hash in comparable {
-            all += 1;
-            shared += u32::from(other.0.contains(hash));
+            share.total += 1;
+            share.part += u64::from(other.0.contains(hash));
         }
-        if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
+        share
     }
 
     /// Whether the number of hashes is one that [`Duplicates`] produces.
@@ -191,23 +191,21 @@ impl Fingerprint {
 
 /// Returns the finding for [`DUPLICATES_ELSEWHERE`], given the titles of the team's other assets and the
 /// share of the files that each of them contains.
-pub fn finding_for_other_assets(others: &[(String, f64)]) -> Finding {
-    let mut shared: Vec<(u64, &str)> = others
-        .iter()
-        .map(|(title, share)| ((share.clamp(0.0, 1.0) * 100.0) as u64, title.as_str()))
-        .collect();
-    shared.retain(|(share, _)| *share > 0);
-    shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
+pub fn finding_for_other_assets(others: &[(String, Share)]) -> Finding {
+    let mut shared: Vec<&(String, Share)> = others.iter().filter(|(_, share)| share.part > 0).collect();
+    shared.sort_by(|(title, share), (other_title, other)| {
+        other.compare(*share).then_with(|| title.cmp(other_title))
+    });
     let mut samples = Samples::default();
-    for (share, title) in &shared {
-        samples.add_unplaced(|| format!("{share}% in {}", quoted(title)));
+    for (title, share) in &shared {
+        samples.add_unplaced(|| format!("{share} in {}", quoted(title)));
     }
     let message = if samples.is_empty() {
         "None of the files are in your other assets.".to_owned()
     } else {
         format!("Some of the files are also in your other assets: {samples}.")
     };
-    let is_passed = shared.first().is_none_or(|(share, _)| *share <= MAX_PERCENT);
+    let is_passed = shared.first().is_none_or(|(_, share)| share.is_at_most(MAX_PERCENT));
     Finding::passed_if(&DUPLICATES_ELSEWHERE, is_passed, &message)
 }
 
@@ -271,16 +269,31 @@ mod tests {
 
     #[test]
     fn files_in_other_assets_are_reported() {
-        let finding_for = |shares: &[(&str, f64)]| {
-            finding_for_other_assets(
-                &shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>(),
-            )
+        let finding_for = |shares: &[(&str, u64)]| {
+            let share =
+                |(title, part): &(&str, u64)| ((*title).to_owned(), Share { part: *part, total: 1_000 });
+            finding_for_other_assets(&shares.iter().map(share).collect::<Vec<_>>())
         };
-        assert_eq!(finding_for(&[("A", 0.0)]).message, "None of the files are in your other assets.");
-        assert_eq!(finding_for(&[("A", 0.3)]).status, CheckStatus::Passed);
-        let found = finding_for(&[("A", 0.1), ("B", 1.0), ("C", f64::NAN)]);
+        assert_eq!(finding_for(&[("A", 0)]).message, "None of the files are in your other assets.");
+        let found = finding_for(&[("A", 290), ("B", 300), ("C", 5)]);
+        assert_eq!(found.status, CheckStatus::Passed);
+        assert!(found.message.contains(r#": 30% in "B"; 29% in "A"; <1% in "C"."#), "{}", found.message);
+        assert_eq!(finding_for(&[("A", 301)]).status, CheckStatus::Failed);
+        let found = finding_for(&[("A", 100), ("B", 1_000), ("C", 0)]);
         assert_eq!(found.status, CheckStatus::Failed);
         assert!(found.message.contains(r#"100% in "B"; 10% in "A"."#), "{}", found.message);
+    }
+
+    fn number(share: Share) -> f64 {
+        share.part as f64 / share.total.max(1) as f64
+    }
+
+    #[test]
+    fn share_of_copies_is_compared_with_the_limit_exactly() {
+        let (copied, other) = (vec![1; 301], vec![2; 398]);
+        let finding = check_files(&[("a", &copied), ("b", &copied), ("c", &other)], 1_000).0.unwrap();
+        assert_eq!(finding.status, CheckStatus::Failed, "301 of 1,000 bytes are copies");
+        assert!(finding.message.starts_with("30% of the bytes are copies"), "{}", finding.message);
     }
 
     proptest! {
@@ -292,7 +305,7 @@ mod tests {
         ) {
             let expected = left.intersection(&right).count() as f64 / left.len().max(1) as f64;
             let (left, right) = (fingerprint(left), fingerprint(right));
-            prop_assert!((left.share_contained_in(&right) - expected).abs() < 1e-9);
+            prop_assert!((number(left.share_contained_in(&right)) - expected).abs() < 1e-9);
             prop_assert_eq!(Fingerprint::from_bytes(&left.to_bytes()), Some(left));
         }
     }
@@ -308,7 +321,8 @@ mod tests {
             let common = common * size / 2_000;
             let other = fingerprint((0..common).chain(size..size + extra).map(hash_of));
             let expected = common as f64 / size as f64;
-            prop_assert!((set.share_contained_in(&other) - expected).abs() < 0.1, "{} {}", set.share_contained_in(&other), expected);
+            let share = number(set.share_contained_in(&other));
+            prop_assert!((share - expected).abs() < 0.1, "{} {}", share, expected);
             prop_assert!(set.0.len() <= MAX_HASHES);
         }
     }

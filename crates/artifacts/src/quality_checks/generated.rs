@@ -3,7 +3,7 @@
 
 use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
-    samples::{Samples, percent},
+    samples::{Samples, Share},
 };
 use crate::{
     attributes::{GitAttributes, MAX_FILE_BYTES},
@@ -127,23 +127,21 @@ impl Check for Generated {
         if totals.total_bytes == 0 {
             return Vec::new();
         }
-        let (generated, vendored) = (
-            percent(totals.generated_bytes, totals.total_bytes),
-            percent(totals.vendored_bytes, totals.total_bytes),
-        );
-        let share = percent(totals.generated_bytes.saturating_add(totals.vendored_bytes), totals.total_bytes);
+        let share = |part: u64| Share { part, total: totals.total_bytes };
+        let (generated, vendored) = (share(totals.generated_bytes), share(totals.vendored_bytes));
+        let both = share(totals.generated_bytes.saturating_add(totals.vendored_bytes));
         let message = if totals.samples.is_empty() {
             "No generated or vendored files were found.".to_owned()
         } else {
-            let parts = format!("{generated}% generated, {vendored}% vendored");
+            let parts = format!("{generated} generated, {vendored} vendored");
             format!(
-                "{share}% of the bytes were not written for this codebase ({parts}). Vendored files match a \
+                "{both} of the bytes were not written for this codebase ({parts}). Vendored files match a \
                  path rule of GitHub Linguist (vendor.yml), such as `(^|/)vendors?/`. To override this, set \
                  `linguist-vendored` or `linguist-generated` in .gitattributes. Files: {}.",
                 totals.samples
             )
         };
-        let finding = Finding::passed_if(&GENERATED_SHARE, share <= MAX_PERCENT, &message);
+        let finding = Finding::passed_if(&GENERATED_SHARE, both.is_at_most(MAX_PERCENT), &message);
         vec![finding.with(Role::LeftOut, "", totals.samples)]
     }
 }

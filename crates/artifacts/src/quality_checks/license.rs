@@ -160,6 +160,11 @@ pub fn licenses_in(message: &str) -> Vec<String> {
     licenses
 }
 
+/// Whether an expression is the identifier of a license in SPDX's list, so that the list has a page about it.
+pub fn is_listed(expression: &str) -> bool {
+    spdx::license_id(expression).is_some_and(|license| license.name == expression)
+}
+
 /// Returns the text after a [`quoted`] name at the beginning of a text; `None` if the text does not begin with a complete one.
 fn skip_quoted(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('"')?;

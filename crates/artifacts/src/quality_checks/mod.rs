@@ -28,6 +28,7 @@ use marketplace_domain::quality_checks::CheckStatus;
 use marketplace_text::encoding::{Decoder, Encoding, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
+pub use self::samples::Share;
 use self::{
     places::{FurtherPlaces, Place, Role},
     samples::Samples,

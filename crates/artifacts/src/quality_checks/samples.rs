@@ -1,7 +1,7 @@
 //! Samples that the message of a finding names: the first few locations, and the total number. A detailed outcome also has
 //! more of these locations as values.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use marketplace_domain::name_lists::NameList;
 
@@ -83,9 +83,35 @@ pub fn masked(value: &str) -> String {
     )
 }
 
-/// Returns a share in whole percent, rounded down. Returns 0 if `total` is 0.
-pub fn percent(part: u64, total: u64) -> u64 {
-    (u128::from(part) * 100 / u128::from(total.max(1))) as u64
+/// A part of a total. Its text is in whole percent, rounded down, and `<1%` if that would hide the part.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The part.
+    pub part: u64,
+    /// The total, of which the share is 0 if this is 0.
+    pub total: u64,
+}
+
+impl Share {
+    /// Whether the share is not above a limit in percent.
+    pub fn is_at_most(self, percent: u64) -> bool {
+        u128::from(self.part) * 100 <= u128::from(self.total) * u128::from(percent)
+    }
+
+    /// Compares the share with another one.
+    pub fn compare(self, other: Share) -> Ordering {
+        let product = |part: u64, total: u64| u128::from(part) * u128::from(total);
+        product(self.part, other.total).cmp(&product(other.part, self.total))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match u128::from(self.part) * 100 / u128::from(self.total.max(1)) {
+            0 if self.part > 0 => f.write_str("<1%"),
+            percent => write!(f, "{percent}%"),
+        }
+    }
 }
 
 /// Formats a count with the singular or plural form of a noun.
@@ -122,6 +148,26 @@ mod tests {
         assert_eq!(masked("ghp_abcdefghijklmnop"), "ghp_****");
         assert_eq!(masked("jo@x.de"), "jo****");
         assert_eq!(masked("ab"), "****");
-        assert_eq!((percent(1, 3), percent(0, 0), percent(u64::MAX, u64::MAX)), (33, 0, 100));
+    }
+
+    #[test]
+    fn shares_are_compared_exactly_and_written_in_whole_percent() {
+        for (part, total, text, is_at_most_30) in [
+            (0, 0, "0%", true),
+            (0, 7, "0%", true),
+            (1, 200, "<1%", true),
+            (29, 100, "29%", true),
+            (3, 10, "30%", true),
+            (301, 1_000, "30%", false),
+            (1, 3, "33%", false),
+            (199, 200, "99%", false),
+            (u64::MAX, u64::MAX, "100%", false),
+        ] {
+            let share = Share { part, total };
+            assert_eq!((share.to_string().as_str(), share.is_at_most(30)), (text, is_at_most_30));
+        }
+        let share = |part, total| Share { part, total };
+        assert_eq!(share(301, 1_000).compare(share(3, 10)), Ordering::Greater);
+        assert_eq!(share(1, 3).compare(share(u64::MAX / 3, u64::MAX)), Ordering::Equal);
     }
 }

@@ -6,7 +6,7 @@ use regex::bytes::Regex;
 
 use super::{
     Check, Chunk, FileAction, Finding, Rule,
-    samples::{Samples, percent, with_noun},
+    samples::{Samples, Share, with_noun},
     words::words,
 };
 use crate::contents::{Entry, EntryKind, Root};
@@ -97,9 +97,9 @@ impl Check for TestsPresent {
             );
             Finding::failed(&TESTS_PRESENT, &message)
         } else {
-            let share = percent(self.tests.count(), self.source_files);
+            let share = Share { part: self.tests.count(), total: self.source_files };
             let message =
-                format!("{} of {count} contain tests ({share}%): {}.", self.tests.count(), self.tests);
+                format!("{} of {count} contain tests ({share}): {}.", self.tests.count(), self.tests);
             Finding::passed(&TESTS_PRESENT, &message)
         }]
     }

@@ -12,11 +12,9 @@ use crate::{
 /// The page.
 pub struct AddAssets;
 
-impl Page for AddAssets {
+impl Page<Vendor> for AddAssets {
     const PATH: &'static str = paths::ADD_ASSETS;
     const TITLE: &'static str = "Add to your inventory";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let uploads = visit.read(own_uploads::list).await?;

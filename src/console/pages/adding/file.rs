@@ -22,12 +22,10 @@ pub struct AddFile;
 /// The page for an asset that has no data.
 pub struct AttachFile;
 
-impl Page for AddFile {
+impl Page<Vendor> for AddFile {
     const PATH: &'static str = "/inventory/add/file";
     const TITLE: &'static str = "Upload a zip";
     const BUDGET: Budget = Budget::Uploads;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let groups = groups_of(visit).await?;
@@ -39,7 +37,7 @@ impl Page for AddFile {
     }
 }
 
-impl FormPage for AddFile {
+impl FormPage<Vendor> for AddFile {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let target = file_fields::target(fields, None)?;
         plan(visit, fields, target).await
@@ -54,12 +52,10 @@ pub(super) fn kind_for_file(asset: &Asset) -> Result<Kind> {
     own_uploads::check_without_data(asset).map(|()| asset.kind)
 }
 
-impl Page for AttachFile {
+impl Page<Vendor> for AttachFile {
     const PATH: &'static str = "/inventory/{asset}/file";
     const TITLE: &'static str = "Upload a zip for an asset";
     const BUDGET: Budget = Budget::Uploads;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let asset = asset_of(visit).await?;
@@ -82,7 +78,7 @@ impl Page for AttachFile {
     }
 }
 
-impl FormPage for AttachFile {
+impl FormPage<Vendor> for AttachFile {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let asset = asset_of(visit).await?;
         let kind = kind_for_file(&asset)?;

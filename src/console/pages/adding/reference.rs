@@ -10,11 +10,9 @@ use crate::{
 /// The page.
 pub struct Reference;
 
-impl Page for Reference {
+impl Page<Vendor> for Reference {
     const PATH: &'static str = "/inventory/add/names";
     const TITLE: &'static str = "Domains and kinds";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let domains = visit.read(taxonomy::domains_of_assets).await?;

@@ -53,11 +53,9 @@ fn repository(fields: &Fields) -> Result<LinkRequest> {
     Ok(LinkRequest { channel, repo_full_name })
 }
 
-impl Page for AddRepository {
+impl Page<Vendor> for AddRepository {
     const PATH: &'static str = "/inventory/add/repository";
     const TITLE: &'static str = "Add a codebase by its repository";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let groups = groups_of(visit).await?;
@@ -78,7 +76,7 @@ impl Page for AddRepository {
     }
 }
 
-impl FormPage for AddRepository {
+impl FormPage<Vendor> for AddRepository {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let mut problems = Vec::new();
         let link = collect(repository(fields), &mut problems)?;
@@ -116,11 +114,9 @@ fn check_can_link(asset: &Asset) -> Result<()> {
     own_uploads::check_without_data(asset)
 }
 
-impl Page for LinkRepository {
+impl Page<Vendor> for LinkRepository {
     const PATH: &'static str = "/inventory/{asset}/repository";
     const TITLE: &'static str = "Link a repository";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let asset = asset_of(visit).await?;
@@ -149,7 +145,7 @@ impl Page for LinkRepository {
     }
 }
 
-impl FormPage for LinkRepository {
+impl FormPage<Vendor> for LinkRepository {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         check_can_link(&asset_of(visit).await?)?;

@@ -42,11 +42,9 @@ pub struct SendTable;
 /// The file with the columns, and one row as an example.
 pub struct Template;
 
-impl Page for AddTable {
+impl Page<Vendor> for AddTable {
     const PATH: &'static str = "/inventory/add/table";
     const TITLE: &'static str = "Add many codebases from a table";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let domains = visit.read(taxonomy::domains_of_assets).await?;
@@ -94,11 +92,9 @@ fn columns() -> maud::Markup {
     }
 }
 
-impl Page for Template {
+impl Page<Vendor> for Template {
     const PATH: &'static str = TEMPLATE;
     const TITLE: &'static str = "Template of a table of codebases";
-
-    type Access = Vendor;
 
     async fn show(_: &Visit<Vendor>) -> Result<Answer> {
         let heads = COLUMNS.iter().map(|column| column.head.to_owned()).collect();
@@ -107,12 +103,10 @@ impl Page for Template {
     }
 }
 
-impl Receiver for SendTable {
+impl Receiver<Vendor> for SendTable {
     const PATH: &'static str = SEND;
     const TITLE: &'static str = "Add codebases from a table";
     const BUDGET: Option<Budget> = Some(Budget::Other);
-
-    type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let limits = FormLimits { text_bytes: MAX_BYTES, file_bytes: MAX_BYTES };
@@ -128,7 +122,7 @@ impl Receiver for SendTable {
         let added = added.await;
         match if has_file { added.map_err(about_file) } else { added } {
             Err(error) if refusals::is_about_form(&error) => {
-                receivers::show_refused::<AddTable>(visit, request, AddTable::PATH, (typed, &error)).await
+                receivers::show_refused::<AddTable, _>(visit, request, AddTable::PATH, (typed, &error)).await
             }
             other => other,
         }

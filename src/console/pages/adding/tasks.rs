@@ -20,11 +20,9 @@ const SKIPPED_SHOWN: usize = 200;
 /// The page.
 pub struct AddTasks;
 
-impl Page for AddTasks {
+impl Page<Vendor> for AddTasks {
     const PATH: &'static str = "/inventory/add/tasks";
     const TITLE: &'static str = "Add tasks from tasksets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let searched = visit.query.get("query").unwrap_or_default().to_owned();
@@ -79,7 +77,7 @@ fn form(context: &Context, tasksets: &[TasksetSummary], groups: &[Group]) -> Mar
     fields::form(context, AddTasks::PATH, &content)
 }
 
-impl FormPage for AddTasks {
+impl FormPage<Vendor> for AddTasks {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let mut problems = Vec::new();
         let chosen: Vec<Uuid> =

@@ -27,12 +27,10 @@ pub struct CompleteUpload;
 /// The page that discards an upload.
 pub struct DiscardUpload;
 
-impl Page for UploadPage {
+impl Page<Vendor> for UploadPage {
     const PATH: &'static str = "/inventory/add/uploads/{upload}";
     const TITLE: &'static str = "An upload";
     const BUDGET: Budget = Budget::Uploads;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, vendor) = (visit.id(0)?, visit.access.clone());
@@ -161,15 +159,13 @@ fn complete_content(context: &Context, completed: &CompletedOwnUpload) -> Conten
     Content::new("The file has arrived", body)
 }
 
-impl Receiver for UploadPart {
+impl Receiver<Vendor> for UploadPart {
     const PATH: &'static str = "/inventory/add/uploads/{upload}/parts/{part}";
     const TITLE: &'static str = "A part of an upload";
     const METHOD: Method = Method::PUT;
     // No budget, as for parts at signed URLs: a large file has more parts than a budget allows requests. The resources of parts
     // are shared fairly instead.
     const BUDGET: Option<Budget> = None;
-
-    type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut Request) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -197,12 +193,10 @@ impl Receiver for UploadPart {
     }
 }
 
-impl Action for CompleteUpload {
+impl Action<Vendor> for CompleteUpload {
     const PATH: &'static str = "/inventory/add/uploads/{upload}/complete";
     const TITLE: &'static str = "Complete an upload";
     const BUDGET: Budget = Budget::Uploads;
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let (id, vendor) = (visit.id(0)?, visit.access.clone());
@@ -219,10 +213,7 @@ impl Action for CompleteUpload {
     }
 }
 
-impl ConfirmationPage for DiscardUpload {
-    type Access = Vendor;
-    type Subject = (Uuid, OperatorUpload);
-
+impl ConfirmationPage<Vendor, (Uuid, OperatorUpload)> for DiscardUpload {
     const QUESTION: Question<Vendor, (Uuid, OperatorUpload)> = Question {
         path: "/inventory/add/uploads/{upload}/discard",
         title: "Discard an upload",

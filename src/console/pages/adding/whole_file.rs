@@ -28,28 +28,24 @@ pub struct AddWholeFile;
 /// A zip for an asset that has no data.
 pub struct AttachWholeFile;
 
-impl Receiver for AddWholeFile {
+impl Receiver<Vendor> for AddWholeFile {
     const PATH: &'static str = file_fields::NEW_WHOLE;
     const TITLE: &'static str = "Upload a zip without a script";
-
-    type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let (fields, added) = receive(visit, request, None).await;
         match added {
             Err(error) if refusals::is_about_form(&error) => {
-                receivers::show_refused::<AddFile>(visit, request, AddFile::PATH, (fields, &error)).await
+                receivers::show_refused::<AddFile, _>(visit, request, AddFile::PATH, (fields, &error)).await
             }
             other => other,
         }
     }
 }
 
-impl Receiver for AttachWholeFile {
+impl Receiver<Vendor> for AttachWholeFile {
     const PATH: &'static str = "/inventory/{asset}/file/whole";
     const TITLE: &'static str = "Upload a zip for an asset without a script";
-
-    type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let asset = asset_of(visit).await?;
@@ -58,7 +54,7 @@ impl Receiver for AttachWholeFile {
         match added {
             Err(error) if refusals::is_about_form(&error) => {
                 let path = format!("{}/file", paths::asset(asset.id));
-                receivers::show_refused::<AttachFile>(visit, request, &path, (fields, &error)).await
+                receivers::show_refused::<AttachFile, _>(visit, request, &path, (fields, &error)).await
             }
             other => other,
         }

@@ -35,12 +35,10 @@ const IN_RAW_DATA: [&str; 2] =
 /// The page that starts a quality run of an asset.
 pub struct CheckAsset;
 
-impl Page for CheckAsset {
+impl Page<Vendor> for CheckAsset {
     const PATH: &'static str = "/inventory/{asset_id}/check";
     const TITLE: &'static str = "Check an asset";
     const BUDGET: Budget = Budget::QualityChecks;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, market) = (visit.id(0)?, visit.market().clone());
@@ -109,7 +107,7 @@ fn why_not(context: &Context, asset: Uuid, refusal: &RunRefusal) -> Markup {
     badges::warning(&reason)
 }
 
-impl FormPage for CheckAsset {
+impl FormPage<Vendor> for CheckAsset {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
         let start = move |writer: &mut Writer, vendor: &Vendor| {

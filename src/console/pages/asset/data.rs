@@ -18,7 +18,7 @@ const MAX_EXTENSIONS: usize = 40;
 
 /// Returns the state of the data; nothing for kinds that the market stores itself.
 pub fn badge(details: &AssetDetails) -> Markup {
-    html! { @if let Some((tone, word)) = assets::data_state(&details.asset) { (badges::badge(tone, word)) } }
+    html! { @if let Some(state) = assets::data_state(&details.asset) { (badges::of(state)) } }
 }
 
 /// Returns the section about the data; nothing for kinds that the market stores itself.
@@ -117,14 +117,13 @@ fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Mark
 
 /// Returns the state of a step.
 fn step(status: ArtifactStatus) -> Markup {
-    let (tone, word) = match status {
+    badges::of(match status {
         ArtifactStatus::Pending => (Tone::Waiting, "Waits for its turn"),
         ArtifactStatus::Running => (Tone::Waiting, "In progress"),
         ArtifactStatus::Completed => (Tone::Good, "Done"),
         ArtifactStatus::Failed => (Tone::Bad, "Failed"),
         ArtifactStatus::Skipped => (Tone::Neutral, "Not done, since there is no copy"),
-    };
-    badges::badge(tone, word)
+    })
 }
 
 fn extensions(extensions: &[String]) -> Markup {

@@ -45,10 +45,7 @@ fn in_use(context: &Context, what: &str, found: &DeletableAsset) -> Option<Marku
 /// The page that deletes an asset.
 pub struct DeleteAsset;
 
-impl ConfirmationPage for DeleteAsset {
-    type Access = Vendor;
-    type Subject = DeletableAsset;
-
+impl ConfirmationPage<Vendor, DeletableAsset> for DeleteAsset {
     const QUESTION: Question<Vendor, DeletableAsset> = Question {
         path: "/inventory/{asset_id}/delete",
         title: "Delete an asset",
@@ -87,10 +84,7 @@ fn ask_delete(context: &Context, found: &DeletableAsset) -> Confirmation {
 /// The page that detaches the data of an asset.
 pub struct DetachData;
 
-impl ConfirmationPage for DetachData {
-    type Access = Vendor;
-    type Subject = DeletableAsset;
-
+impl ConfirmationPage<Vendor, DeletableAsset> for DetachData {
     const QUESTION: Question<Vendor, DeletableAsset> = Question {
         path: "/inventory/{asset_id}/detach",
         title: "Detach the data of an asset",

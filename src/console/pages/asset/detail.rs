@@ -21,11 +21,9 @@ const GROUP: &str = "group";
 /// The page of an asset.
 pub struct AssetPage;
 
-impl Page for AssetPage {
+impl Page<Vendor> for AssetPage {
     const PATH: &'static str = "/inventory/{asset_id}";
     const TITLE: &'static str = "Asset";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, market) = (visit.id(0)?, visit.market().clone());
@@ -170,7 +168,7 @@ fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
         [
             Head::text("Listing")
                 .cell(html! { a href=(address) { bdi { (own_listings::title_of(&listing.title)) } } }),
-            Head::text("Status").cell(listing_states::badge(listing.status)),
+            Head::text("Status").cell(badges::of(listing_states::state(listing.status))),
             Head::number("Price, USD").cell(text::optional_money(listing.price)),
         ]
     };
@@ -205,11 +203,9 @@ fn estimation_section(context: &Context, details: &AssetDetails) -> Markup {
 /// The button that copies a repository again, after that failed.
 pub struct RetryCopy;
 
-impl Action for RetryCopy {
+impl Action<Vendor> for RetryCopy {
     const PATH: &'static str = "/inventory/{asset_id}/retry";
     const TITLE: &'static str = "Copy a repository again";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -224,11 +220,9 @@ impl Action for RetryCopy {
 /// The form that moves an asset to another group.
 pub struct MoveAsset;
 
-impl Action for MoveAsset {
+impl Action<Vendor> for MoveAsset {
     const PATH: &'static str = "/inventory/{asset_id}/move";
     const TITLE: &'static str = "Move an asset to a group";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -19,11 +19,9 @@ async fn find(visit: &Visit<Vendor>) -> Result<EditableAsset> {
     if found.asset.kind.is_edited_by_vendors() { Ok(found) } else { Err(Error::not_found("page")) }
 }
 
-impl Page for EditAsset {
+impl Page<Vendor> for EditAsset {
     const PATH: &'static str = "/inventory/{asset_id}/edit";
     const TITLE: &'static str = "Edit an asset";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let found = find(visit).await?;
@@ -34,7 +32,7 @@ impl Page for EditAsset {
     }
 }
 
-impl FormPage for EditAsset {
+impl FormPage<Vendor> for EditAsset {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let asset = find(visit).await?.asset;
         let (id, kind) = (asset.id, asset.kind);

@@ -2,7 +2,7 @@
 
 use super::{
     columns,
-    fields_shown::{amount, exclusivity, task_type},
+    fields_shown::{exclusivity, task_type},
     lock_reason, path,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
         (domains(&form, found))
         (form.field(
             "price_usd",
-            &amount(asset.price),
+            &text::plain_amount(asset.price),
             Field::decimal("price_usd", "Asking price, USD")
                 .hint(html! { (asset_prices::MEANING) " Listings have prices of their own." }),
         ))

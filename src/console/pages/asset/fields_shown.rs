@@ -166,8 +166,3 @@ fn quality_of_task(task: &TaskDetails) -> Markup {
         @else { (tables::of("Results of models", results, row)) }
     }
 }
-
-/// Returns an amount for a field; empty if there is none.
-pub fn amount(amount: Option<Cents>) -> String {
-    amount.map(|amount| amount.to_string()).unwrap_or_default()
-}

@@ -21,7 +21,11 @@ pub fn is_running(details: &AssetDetails) -> bool {
 /// Returns the outcome of the latest run; nothing if the asset was never checked.
 pub fn badge(details: &AssetDetails) -> Markup {
     html! { @if let Some(latest) = &details.latest_run {
-        span.row { span.note { "Checks:" } (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+        span.row {
+            span.note { "Checks:" }
+            @if details.is_run_of_other_data() { (badges::badge(Tone::Neutral, "Of other data")) }
+            @else { (badges::of(findings::tone_and_label(findings::outcome(latest.run.status, latest.has_passed)))) }
+        }
     } }
 }
 
@@ -37,6 +41,9 @@ pub fn section(context: &Context, details: &AssetDetails) -> Markup {
             None => p { "It was never checked. " a href=(check) { "See what a check costs" } },
             Some(latest) => {
                 p.row { span { "Run " (latest.run.run_number) } a href=(context.links.to(&run_path(asset.id, latest.run.id))) { "On its own page" } }
+                @if details.is_run_of_other_data() {
+                    p.note { "The data was detached or replaced since. These are the results of the earlier data." }
+                }
                 (findings::run(context, latest))
             }
         }
@@ -52,7 +59,7 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
             Head::text("Run").cell(
                 html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
             ),
-            Head::text("Result").cell(findings::badge(outcome)),
+            Head::text("Result").cell(badges::of(findings::tone_and_label(outcome))),
             Head::number("Started").cell(text::day(run.started_at)),
             Head::number("Cost, USD").cell(text::money(run.charge)),
         ]
@@ -63,12 +70,10 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
 /// The page of a run of an asset.
 pub struct AssetRun;
 
-impl Page for AssetRun {
+impl Page<Vendor> for AssetRun {
     const PATH: &'static str = "/inventory/{asset_id}/runs/{run_id}";
     const TITLE: &'static str = "Checks of an asset";
     const BUDGET: Budget = Budget::QualityChecks;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, run) = (visit.id(0)?, visit.id(1)?);

@@ -56,7 +56,7 @@ fn listings(context: &Context, found: &Forecast, asset: &Asset) -> Markup {
             a.long href=(context.links.to(&paths::own_listing(listing.listing))) {
                 bdi { (own_listings::title_of(&listing.title)) }
             }
-            (listing_states::badge(listing.status))
+            (badges::of(listing_states::state(listing.status)))
         } }
     }
 }

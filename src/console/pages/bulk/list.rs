@@ -9,12 +9,11 @@ use crate::{
 /// The list.
 pub struct BulkChanges;
 
-impl List for BulkChanges {
+impl List<Vendor> for BulkChanges {
     const PATH: &'static str = paths::BULK_CHANGES;
     const TITLE: &'static str = "Changes of many assets";
     const FILE_NAME: &'static str = "changes-of-assets";
 
-    type Access = Vendor;
     type Row = BulkChange;
 
     fn columns() -> Vec<Column<BulkChange>> {

@@ -58,11 +58,6 @@ const fn state(status: BulkChangeStatus) -> (Tone, &'static str) {
     }
 }
 
-fn badge(status: BulkChangeStatus) -> Markup {
-    let (tone, word) = state(status);
-    badges::badge(tone, word)
-}
-
 /// Returns the numbers of a change, such as "412 changed, 3 skipped".
 fn numbers(change: &BulkChange) -> String {
     let changed = format!("{} {}", text::grouped(change.changed), done(change.action.kind()));

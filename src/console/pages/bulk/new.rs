@@ -45,11 +45,9 @@ impl RequestedChange {
     }
 }
 
-impl Page for NewBulkChange {
+impl Page<Vendor> for NewBulkChange {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Change many assets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         content(visit, &visit.inputs).await
@@ -81,7 +79,7 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     Ok(below_inventory(Content::new(title, body)).into())
 }
 
-impl FormPage for NewBulkChange {
+impl FormPage<Vendor> for NewBulkChange {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(review::BACK_TO_FORM) {
             return content(visit, &Inputs::kept(fields.clone())).await;
@@ -169,7 +167,7 @@ const fn word(kind: BulkActionKind) -> &'static str {
 }
 
 fn leave(context: &Context, asked: &RequestedChange) -> Markup {
-    let inventory = asked.state.query().at(&context.links.to(paths::INVENTORY));
+    let inventory = asked.selection.on(asked.state.query()).at(&context.links.to(paths::INVENTORY));
     html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
 }
 
@@ -263,7 +261,7 @@ fn parameters(
         },
         BulkActionKind::Describe => html! {
             (Field::lines("description", "Description of each asset").hint(html! { "Replaces the descriptions that they have." })
-                .at_most(20_000).show(inputs))
+                .show(inputs))
             (removed("Remove their descriptions"))
             (locked)
         },

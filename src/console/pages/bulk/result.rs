@@ -1,6 +1,6 @@
 //! A change of many assets: its progress, and the changed and skipped assets.
 
-use super::{assets, badge, numbers, phrase, reason};
+use super::{assets, numbers, phrase, reason, state};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
     domain::bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
@@ -15,11 +15,9 @@ fn cancel_path(id: Uuid) -> String {
 /// The page.
 pub struct BulkChangePage;
 
-impl Page for BulkChangePage {
+impl Page<Vendor> for BulkChangePage {
     const PATH: &'static str = "/inventory/changes/{id}";
     const TITLE: &'static str = "Change of many assets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -83,7 +81,7 @@ fn facts(context: &Context, found: &NamedChange) -> Markup {
     let domains = Domains(found.domains.clone());
     let tags =
         |tags: &[String]| html! { @if tags.is_empty() { (text::MISSING) } @else { (domains.labels(tags)) } };
-    let mut facts = vec![("Status", badge(change.status))];
+    let mut facts = vec![("Status", badges::of(state(change.status)))];
     match &change.action {
         BulkAction::Move { group } => {
             facts.push(("To the group", target(format!("{}?group={group}", paths::INVENTORY))));
@@ -131,11 +129,9 @@ fn examples(context: &Context, found: &NamedChange, skipped: &SkippedAssets) -> 
 /// The button that cancels a change.
 pub struct CancelBulkChange;
 
-impl Action for CancelBulkChange {
+impl Action<Vendor> for CancelBulkChange {
     const PATH: &'static str = "/inventory/changes/{id}/cancel";
     const TITLE: &'static str = "Cancel a change of many assets";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -23,13 +23,11 @@ use crate::{
 /// The page.
 pub struct Catalog;
 
-impl Page for Catalog {
+impl Page<CatalogViewer> for Catalog {
     const PATH: &'static str = paths::CATALOG;
     const TITLE: &'static str = "Catalog";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Catalog"));
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = CatalogViewer;
 
     async fn show(visit: &Visit<CatalogViewer>) -> Result<Answer> {
         let state = State::of(&visit.query);
@@ -109,11 +107,9 @@ async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answ
 /// The form that chooses between cards and a table. The choice is kept for the session.
 pub struct ChooseView;
 
-impl Action for ChooseView {
+impl Action<Authenticated> for ChooseView {
     const PATH: &'static str = results::VIEW_PATH;
     const TITLE: &'static str = "Choose cards or table";
-
-    type Access = Authenticated;
 
     async fn submit(visit: &Visit<Authenticated>, fields: &Fields) -> Result<Answer> {
         let signed_in =

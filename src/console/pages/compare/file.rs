@@ -4,7 +4,7 @@ use super::found::{Found, check_labels, format_names, price_for_lines, verdict};
 use crate::console::{
     csv,
     parts::{
-        listing_cells::{self, amount},
+        listing_cells,
         listing_view::{Delivery, Details, ListingView},
     },
     prelude::*,
@@ -34,7 +34,7 @@ type Column = fn(&ListingView, &Details) -> String;
 
 /// The columns that files of the catalog do not have: heads, and cells.
 const COLUMNS: [(&str, Column); 11] = [
-    ("Price for 1,000 lines, USD", |listing, details| amount(price_for_lines(listing, details))),
+    ("Price for 1,000 lines, USD", |listing, details| text::plain_amount(price_for_lines(listing, details))),
     ("Waiting bids", |_, details| details.active_bid_count.to_string()),
     ("Languages", |listing, _| listing.main_languages(usize::MAX)),
     ("Raw data, files", |listing, _| listing.summary.scale.zip_file_count.to_string()),

@@ -21,12 +21,10 @@ use crate::{
 /// The page.
 pub struct Compare;
 
-impl Page for Compare {
+impl Page<FullCatalogViewer> for Compare {
     const PATH: &'static str = paths::COMPARE;
     const TITLE: &'static str = "Compare";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = FullCatalogViewer;
 
     async fn show(visit: &Visit<FullCatalogViewer>) -> Result<Answer> {
         let chosen = chosen(&visit.query);

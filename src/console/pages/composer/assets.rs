@@ -32,18 +32,16 @@ const CONFIRMED: &str = "confirmed";
 /// The page.
 pub struct Assets;
 
-impl Page for Assets {
+impl Page<Vendor> for Assets {
     const PATH: &'static str = "/selling/listings/{id}/assets";
     const TITLE: &'static str = "Assets of a listing";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         content(visit, None).await
     }
 }
 
-impl FormPage for Assets {
+impl FormPage<Vendor> for Assets {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let chosen = if fields.get("scope") == Some("all") {
@@ -113,11 +111,9 @@ async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Ans
 /// The button that detaches an asset.
 pub struct Detach;
 
-impl Action for Detach {
+impl Action<Vendor> for Detach {
     const PATH: &'static str = "/selling/listings/{id}/assets/detach";
     const TITLE: &'static str = "Detach an asset";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -22,18 +22,16 @@ use crate::{
 /// The page on which a listing is written.
 pub struct NewListing;
 
-impl Page for NewListing {
+impl Page<Vendor> for NewListing {
     const PATH: &'static str = paths::NEW_LISTING;
     const TITLE: &'static str = "Write a listing";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         new_content(visit, &visit.inputs).await
     }
 }
 
-impl FormPage for NewListing {
+impl FormPage<Vendor> for NewListing {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(form::PREVIEW) {
             return new_content(visit, &Inputs::kept(fields.clone())).await;
@@ -77,18 +75,16 @@ async fn new_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
 /// The page on which a listing is edited.
 pub struct EditListing;
 
-impl Page for EditListing {
+impl Page<Vendor> for EditListing {
     const PATH: &'static str = "/selling/listings/{id}/edit";
     const TITLE: &'static str = "Edit a listing";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         edit_content(visit, &visit.inputs).await
     }
 }
 
-impl FormPage for EditListing {
+impl FormPage<Vendor> for EditListing {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(form::PREVIEW) {
             return edit_content(visit, &Inputs::kept(fields.clone())).await;

@@ -118,8 +118,7 @@ fn text_fields(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> 
         .at_most(texts::TITLE.max);
     let description = Field::lines("description", "Description")
         .hint(html! { "Say what it is, where it comes from, and what is missing. Markdown works: see it with “Preview the text” below." })
-        .value(&fields.description)
-        .at_most(texts::DESCRIPTION.max);
+        .value(&fields.description);
     let domains = taxonomy.domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
     let is_known = |slug: &&String| taxonomy.domains.iter().any(|domain| domain.slug == **slug);
     let others = fields.domain_tags.iter().filter(|slug| !is_known(slug));
@@ -174,14 +173,9 @@ fn tag_boxes(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> Ma
     }
 }
 
-/// Returns what the field of an amount shows.
-fn amount(amount: Option<Cents>) -> String {
-    amount.map(|amount| amount.to_string()).unwrap_or_default()
-}
-
 /// Returns the typed or the stored price.
 fn typed_amount(inputs: &Inputs, name: &str, stored: Option<Cents>) -> Option<Cents> {
-    parse_amount(inputs.value(name, &amount(stored)))
+    parse_amount(inputs.value(name, &text::plain_amount(stored)))
 }
 
 /// Shows what the vendor earns at the typed or the stored price.
@@ -196,7 +190,7 @@ fn earned(context: &Context, inputs: &Inputs, name: &str, stored: Option<Cents>)
 fn price_fields(context: &Context, inputs: &Inputs, fields: &ListingFields, of_all: Option<Cents>) -> Markup {
     let price = Field::decimal("price", "Buy-now price, USD")
         .hint(html! { "For example 27000. A listing needs one to be submitted." })
-        .value(amount(fields.price));
+        .value(text::plain_amount(fields.price));
     html! {
         (price.show(inputs))
         (earned(context, inputs, "price", fields.price))
@@ -232,8 +226,7 @@ fn option(inputs: &Inputs, name: &str, (label, note): (&str, &str), is_checked: 
 fn term_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
     let terms = Field::lines("terms", "Terms")
         .hint(html! { "Say what a buyer may do, and for how long. Every buyer signs this text. Markdown works." })
-        .value(&fields.terms)
-        .at_most(texts::DESCRIPTION.max);
+        .value(&fields.terms);
     let methods = text::choices(method_word);
     let methods = [("", "Not stated".to_owned())].into_iter().chain(methods);
     let (method, days) = fields.delivery.unzip();
@@ -267,8 +260,9 @@ const fn method_word(method: DeliveryMethod) -> &'static str {
 fn sample_fields(context: &Context, inputs: &Inputs, subject: &Subject<'_>) -> Markup {
     let price = Field::decimal("sample_price", "Sample price, USD")
         .hint(html! { "Leave it empty to offer no sample, or enter 0 for a free one." })
-        .value(amount(subject.fields.sample_price));
-    let is_offered = !inputs.value("sample_price", &amount(subject.fields.sample_price)).is_empty();
+        .value(text::plain_amount(subject.fields.sample_price));
+    let is_offered =
+        !inputs.value("sample_price", &text::plain_amount(subject.fields.sample_price)).is_empty();
     html! {
         (price.show(inputs))
         @if is_offered { (earned(context, inputs, "sample_price", subject.fields.sample_price)) }

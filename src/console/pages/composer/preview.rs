@@ -17,12 +17,10 @@ use crate::{
 /// The page.
 pub struct Preview;
 
-impl Page for Preview {
+impl Page<Vendor> for Preview {
     const PATH: &'static str = "/selling/listings/{id}/preview";
     const TITLE: &'static str = "A listing as buyers see it";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

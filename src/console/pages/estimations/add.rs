@@ -13,11 +13,9 @@ pub fn path(estimation: Uuid) -> String {
 /// The page.
 pub struct AddToInventory;
 
-impl Page for AddToInventory {
+impl Page<Vendor> for AddToInventory {
     const PATH: &'static str = "/estimations/{id}/add";
     const TITLE: &'static str = "Add an estimated repository";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -46,7 +44,7 @@ impl Page for AddToInventory {
     }
 }
 
-impl FormPage for AddToInventory {
+impl FormPage<Vendor> for AddToInventory {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let change = Change::new("add_estimated_codebase", "estimation", id);

@@ -1,6 +1,6 @@
 //! The page of an estimation.
 
-use super::{distribution, new, quote, status_badge};
+use super::{distribution, new, quote, status_words};
 use crate::{
     console::{parts::assets::channel, prelude::*},
     domain::{
@@ -14,11 +14,9 @@ use crate::{
 /// The page.
 pub struct EstimationPage;
 
-impl Page for EstimationPage {
+impl Page<Vendor> for EstimationPage {
     const PATH: &'static str = "/estimations/{id}";
     const TITLE: &'static str = "Estimation";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -59,7 +57,7 @@ fn content(
     Content::new(&estimation.repo_full_name, body)
         .with_parent("Estimations", paths::ESTIMATIONS)
         .narrow()
-        .with_note(html! { "Estimation of a repository at " (channel(estimation.channel)) " " (status_badge(estimation.status)) })
+        .with_note(html! { "Estimation of a repository at " (channel(estimation.channel)) " " (badges::of(status_words(estimation.status))) })
         .with_request(format!("/v2/estimations/{}", estimation.id))
 }
 

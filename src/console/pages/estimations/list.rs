@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Estimations;
 
-impl List for Estimations {
+impl List<Vendor> for Estimations {
     const PATH: &'static str = paths::ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
     const FILE_NAME: &'static str = "estimations";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Estimations"));
 
-    type Access = Vendor;
     type Row = TeamEstimation;
 
     fn columns() -> Vec<Column<TeamEstimation>> {
@@ -31,18 +30,12 @@ impl List for Estimations {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Repository contains", values: Vec::new },
-        ListFilter {
-            name: "status",
-            label: "Status",
-            values: || text::choices(|status| status_words(status).1),
-        },
-        ListFilter {
-            name: "channel",
-            label: "Host",
-            values: || text::choices(|host: RepositoryChannel| channel(host.into())),
-        },
-        ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
+        ListFilter::text("text", "Repository contains"),
+        ListFilter::choice("status", "Status", || text::choices(|status| status_words(status).1)),
+        ListFilter::choice("channel", "Host", || {
+            text::choices(|host: RepositoryChannel| channel(host.into()))
+        }),
+        ListFilter::choice("inventory", "In the inventory", in_inventory),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamEstimation>> {

@@ -24,12 +24,6 @@ const fn status_words(status: EstimationStatus) -> (Tone, &'static str) {
     }
 }
 
-/// Shows a status.
-fn status_badge(status: EstimationStatus) -> Markup {
-    let (tone, word) = status_words(status);
-    badges::badge(tone, word)
-}
-
 /// Returns a quote in words, such as `$12,000.00 to $18,000.50`.
 fn quote(estimation: &Estimation) -> String {
     estimation.quote.map_or_else(

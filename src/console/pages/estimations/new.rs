@@ -22,11 +22,9 @@ pub const REPOSITORY: &str = "repo_full_name";
 /// The page.
 pub struct NewEstimation;
 
-impl Page for NewEstimation {
+impl Page<Vendor> for NewEstimation {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Estimate a repository";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let given = visit.query.get(REPOSITORY).unwrap_or_default();
@@ -45,7 +43,7 @@ impl Page for NewEstimation {
     }
 }
 
-impl FormPage for NewEstimation {
+impl FormPage<Vendor> for NewEstimation {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let (channel, repo_full_name) = address(fields, REPOSITORY)?;
         let request =

@@ -9,11 +9,9 @@ pub const PATH: &str = "/estimations/quotes";
 /// The page.
 pub struct Quotes;
 
-impl Page for Quotes {
+impl Page<Vendor> for Quotes {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "All quotes";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let summary = visit.read(|reader, vendor| estimations::summary(reader, vendor, &[])).await?;

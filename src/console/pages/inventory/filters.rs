@@ -145,12 +145,7 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains
     };
     let values: Vec<(&str, String)> =
         values.into_iter().map(|value| (value, words::value(field, value, domains))).collect();
-    let state_fields = html! {
-        (hidden(&state.fields()))
-        @if let Some((column, direction)) = state.sort {
-            (hidden(&[(SORT, column.as_str().to_owned()), (DIRECTION, direction.as_str().to_owned())]))
-        }
-    };
+    let state_fields = state.hidden_with_order();
     html! {
         details #builder open[chosen.is_some()] {
             summary { "Build a filter" }

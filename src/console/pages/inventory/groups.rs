@@ -45,11 +45,9 @@ async fn find(visit: &Visit<Vendor>) -> Result<Group> {
     visit.read(move |reader, vendor| groups::find(reader.rows, vendor, id)).await
 }
 
-impl Page for NewGroup {
+impl Page<Vendor> for NewGroup {
     const PATH: &'static str = paths::NEW_GROUP;
     const TITLE: &'static str = "New group";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let form = html! {
@@ -61,7 +59,7 @@ impl Page for NewGroup {
     }
 }
 
-impl FormPage for NewGroup {
+impl FormPage<Vendor> for NewGroup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let name = fields.require(NAME, NAME_PROBLEM)?.to_owned();
         let change = Change::new("create_asset_group", "team", visit.access.team().id);
@@ -71,11 +69,9 @@ impl FormPage for NewGroup {
     }
 }
 
-impl Page for RenameGroup {
+impl Page<Vendor> for RenameGroup {
     const PATH: &'static str = "/inventory/groups/{group}";
     const TITLE: &'static str = "Rename a group";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let group = find(visit).await?;
@@ -92,7 +88,7 @@ impl Page for RenameGroup {
     }
 }
 
-impl FormPage for RenameGroup {
+impl FormPage<Vendor> for RenameGroup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
         let name = fields.require(NAME, NAME_PROBLEM)?.to_owned();
@@ -105,11 +101,9 @@ impl FormPage for RenameGroup {
     }
 }
 
-impl Page for DeleteGroup {
+impl Page<Vendor> for DeleteGroup {
     const PATH: &'static str = "/inventory/groups/{group}/delete";
     const TITLE: &'static str = "Delete a group";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -147,7 +141,7 @@ fn refused(reason: &str) -> Markup {
     badges::warning(reason)
 }
 
-impl FormPage for DeleteGroup {
+impl FormPage<Vendor> for DeleteGroup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let work = move |writer: &mut Writer, vendor: &Vendor| groups::delete(writer, vendor, id);

@@ -11,7 +11,7 @@ mod words;
 
 use self::{
     found::Found,
-    state::{ALL, FROM, InventoryState},
+    state::{FROM, InventoryState, Selection},
     table::{ASSETS_PER_PAGE, Position},
 };
 use crate::{
@@ -32,12 +32,10 @@ pub struct Inventory;
 /// The form that chooses the columns of the table. The choice is kept for the session.
 pub struct ChooseColumns;
 
-impl Page for Inventory {
+impl Page<Vendor> for Inventory {
     const PATH: &'static str = paths::INVENTORY;
     const TITLE: &'static str = "Inventory";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Inventory"));
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = InventoryState::of(&visit.query);
@@ -56,14 +54,14 @@ impl Page for Inventory {
         let page =
             visit.read(move |reader, vendor| Found::read(reader, vendor, filter, limit as usize, from));
         let found = page.await?;
-        let position = Position { from, takes_all: visit.query.get(ALL).is_some() };
+        let position = Position { from, selection: Selection::of(&visit.query) };
         let body = if found.page.counts.total() == 0 && state.is_everything() {
             empty(&visit.context, &found)
         } else {
             html! {
                 div.stack {
                     (filters::groups(&visit.context, &shown, &found.page.counts))
-                    (results(&visit.context, &state, &found, position, chosen))
+                    (results(&visit.context, &state, &found, &position, chosen))
                 }
             }
         };
@@ -108,7 +106,7 @@ fn results(
     context: &Context,
     state: &InventoryState,
     found: &Found,
-    position: Position,
+    position: &Position,
     chosen: InventoryColumns,
 ) -> Markup {
     let inputs = filters::inputs(&context.query, state);
@@ -190,11 +188,9 @@ fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColu
     }
 }
 
-impl Action for ChooseColumns {
+impl Action<Vendor> for ChooseColumns {
     const PATH: &'static str = COLUMNS_PATH;
     const TITLE: &'static str = "Choose the columns of the inventory";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let signed_in =

@@ -147,6 +147,14 @@ impl InventoryState {
         hidden(&self.fields())
     }
 
+    /// Returns the fields that select and sort assets as hidden fields of a form.
+    pub fn hidden_with_order(&self) -> Markup {
+        let order = self.sort.map(|(column, direction)| {
+            [(SORT, column.as_str().to_owned()), (DIRECTION, direction.as_str().to_owned())]
+        });
+        hidden(&self.fields().into_iter().chain(order.into_iter().flatten()).collect::<Vec<_>>())
+    }
+
     /// Returns the query of an address with this state, without a page.
     pub fn query(&self) -> Query {
         let query =
@@ -218,19 +226,25 @@ impl Selection {
         assets.filter(|assets| !assets.is_empty()).map(Selection::Assets)
     }
 
-    /// Returns the selection as hidden fields of a form.
-    pub fn hidden(&self) -> Markup {
+    /// Returns the fields of the selection.
+    fn fields(&self) -> Vec<(&'static str, String)> {
         match self {
-            Selection::Assets(assets) => {
-                let fields: Vec<(&str, String)> = assets.iter().map(|id| (ASSET, id.to_string())).collect();
-                hidden(&fields)
-            }
+            Selection::Assets(assets) => assets.iter().map(|id| (ASSET, id.to_string())).collect(),
             Selection::All { shown } => {
                 let number = shown.map(|number| (MATCHING, number.to_string()));
-                let fields: Vec<_> = [(ALL, "1".to_owned())].into_iter().chain(number).collect();
-                hidden(&fields)
+                [(ALL, "1".to_owned())].into_iter().chain(number).collect()
             }
         }
+    }
+
+    /// Returns the selection as hidden fields of a form.
+    pub fn hidden(&self) -> Markup {
+        hidden(&self.fields())
+    }
+
+    /// Returns the query of a page with the selection.
+    pub fn on(&self, query: Query) -> Query {
+        self.fields().iter().fold(query, |query, (name, value)| query.and(name, value))
     }
 }
 

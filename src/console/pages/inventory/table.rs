@@ -1,9 +1,11 @@
 //! The table of assets: one form, whose buttons lead to the actions on the chosen assets.
 
+use std::collections::BTreeSet;
+
 use super::{
     columns::{self, Row},
     found::Found,
-    state::{ACTION, ALL, ASSET, DIRECTION, FROM, InventoryState, MATCHING, SORT, hidden},
+    state::{ACTION, ALL, ASSET, DIRECTION, FROM, InventoryState, SORT, Selection},
 };
 use crate::{
     console::{csv, parts::assets, prelude::*},
@@ -28,13 +30,37 @@ const ACTIONS: [(&str, &str, &str); 7] = [
     ("delete", "Delete…", "little danger"),
 ];
 
-/// Where the page is in the list.
-#[derive(Clone, Copy, Debug)]
+/// Maximum number of assets of other pages that stay chosen. With those of a page, they fit into an address that proxies take.
+const MAX_ELSEWHERE: usize = 100;
+
+/// Where the page is in the list, and what was chosen before.
+#[derive(Clone, Debug)]
 pub struct Position {
     /// Number of assets before the page.
     pub from: u64,
-    /// Whether all matching assets are chosen, instead of the checked ones on the page.
-    pub takes_all: bool,
+    /// What is chosen: all matching assets, or single ones of this page and of others.
+    pub selection: Option<Selection>,
+}
+
+impl Position {
+    /// Whether all matching assets are chosen.
+    const fn takes_all(&self) -> bool {
+        matches!(self.selection, Some(Selection::All { .. }))
+    }
+
+    /// Returns the single assets that are chosen.
+    fn chosen(&self) -> &[Uuid] {
+        match &self.selection {
+            Some(Selection::Assets(assets)) => assets,
+            _ => &[],
+        }
+    }
+
+    /// Returns the chosen assets that are not on the page.
+    fn elsewhere(&self, found: &Found) -> BTreeSet<Uuid> {
+        let is_here = |id: &Uuid| found.page.items.iter().any(|asset| asset.id == *id);
+        self.chosen().iter().copied().filter(|id| !is_here(id)).collect()
+    }
 }
 
 /// Returns the table with its buttons and its pager.
@@ -42,42 +68,62 @@ pub fn table(
     context: &Context,
     state: &InventoryState,
     found: &Found,
-    position: Position,
+    position: &Position,
     chosen: InventoryColumns,
 ) -> Markup {
     let total = found.total(state);
+    let elsewhere = position.elsewhere(found);
+    let left_out = elsewhere.len().saturating_sub(MAX_ELSEWHERE) as u64;
+    let elsewhere: Vec<Uuid> = elsewhere.into_iter().take(MAX_ELSEWHERE).collect();
     html! {
+        @if left_out > 0 {
+            (badges::warning(html! {
+                "At most " (MAX_ELSEWHERE) " assets of other pages stay chosen, so " (text::counted(left_out, "asset", "assets"))
+                " had to be left out. Change what is chosen first, or filter the inventory and select all that match."
+            }))
+        }
         form.stack #assets action=(context.links.to(&format!("{}/new", paths::BULK_CHANGES))) autocomplete="off" data-assets {
-            (state.hidden())
-            @if position.takes_all { (hidden(&[(ALL, "1".to_owned()), (MATCHING, total.to_string())])) }
+            (state.hidden_with_order())
+            @if position.takes_all() { (Selection::All { shown: Some(total) }.hidden()) }
+            (Selection::Assets(elsewhere.clone()).hidden())
             // A script sets the group that rows are dragged to.
             input type="hidden" name="to_group" value="" disabled;
             div.scroll tabindex="0" role="region" aria-label="Assets, table" {
-                (bulk_bar(context, state, total, position))
+                (bulk_bar(context, state, total, position, &elsewhere))
                 table.dense {
                     thead { (heads(context, state, chosen)) }
                     tbody { @for row in found.rows() { (table_row(context, &row, position, chosen)) } }
                 }
             }
             p.hint.note { "Scroll sideways for more columns." }
+            (pager(context, state, found, position))
         }
-        (pager(context, state, found, position))
     }
 }
 
-fn bulk_bar(context: &Context, state: &InventoryState, total: u64, position: Position) -> Markup {
+fn bulk_bar(
+    context: &Context,
+    state: &InventoryState,
+    total: u64,
+    position: &Position,
+    elsewhere: &[Uuid],
+) -> Markup {
+    let count = elsewhere.len() as u64;
     let everything = state.query().with(FROM, &from_text(position.from)).with(ALL, "1");
     html! {
         div.row.bulk role="group" aria-label="What to do with the chosen assets" {
-            @if position.takes_all {
+            @if position.takes_all() {
                 b { "All " (text::grouped(total)) " that match are chosen" }
             } @else {
-                b data-chosen { "Choose assets:" }
+                b data-chosen data-elsewhere=(count) {
+                    @if count > 0 { (text::counted(count, "asset", "assets")) " of other pages chosen" } @else { "Choose assets:" }
+                }
             }
             @for (value, label, class) in ACTIONS { button class=(class) name=(ACTION) value=(value) { (label) } }
-            @if position.takes_all {
+            @if position.takes_all() {
                 a href=(page_address(context, state, position.from)) { "Choose single assets" }
             } @else {
+                @if count > 0 { a href=(page_address(context, state, position.from)) { "Choose none" } }
                 a href=(context.here(&everything)) { "Select all " (text::grouped(total)) " that match" }
             }
         }
@@ -124,11 +170,12 @@ fn head(
     }
 }
 
-fn table_row(context: &Context, row: &Row, position: Position, chosen: InventoryColumns) -> Markup {
+fn table_row(context: &Context, row: &Row, position: &Position, chosen: InventoryColumns) -> Markup {
     let asset = row.asset;
     let name = assets::name(asset);
+    let is_chosen = position.takes_all() || position.chosen().contains(&asset.id);
     html! { tr data-asset=(asset.id) {
-        td { input type="checkbox" name=(ASSET) value=(asset.id) checked[position.takes_all] disabled[position.takes_all]
+        td { input type="checkbox" name=(ASSET) value=(asset.id) checked[is_chosen] disabled[position.takes_all()]
             aria-label={ "Select " (name) }; }
         th scope="row" { a href=(context.links.to(&paths::asset(asset.id))) { bdi { (name) } } }
         @for column in chosen.iter() { (cell(column, row)) }
@@ -148,10 +195,14 @@ fn from_text(from: u64) -> String {
     if from == 0 { String::new() } else { from.to_string() }
 }
 
-fn pager(context: &Context, state: &InventoryState, found: &Found, position: Position) -> Markup {
+/// Returns the buttons that lead to other pages. They belong to the form, so that what is chosen stays chosen.
+fn pager(context: &Context, state: &InventoryState, found: &Found, position: &Position) -> Markup {
     let (total, from) = (found.total(state), position.from);
     let to = from + found.page.items.len() as u64;
-    let at = |from: u64| page_address(context, state, from);
+    let here = context.links.to(paths::INVENTORY);
+    let button = |from: u64, label: &str| {
+        html! { button name=(FROM) value=(from) formaction=(here) { (label) } }
+    };
     let file = context.here(&csv::query(&state.query()));
     html! {
         nav.row.apart aria-label="Pages of the list" {
@@ -159,8 +210,8 @@ fn pager(context: &Context, state: &InventoryState, found: &Found, position: Pos
                 (text::grouped(from + 1)) " to " (text::grouped(to)) " of " (text::grouped(total)) " · " (csv::link(&file))
             }
             span.row {
-                @if from > 0 { a.button href=(at(from.saturating_sub(ASSETS_PER_PAGE))) rel="prev" { "Back" } }
-                @if to < total { a.button href=(at(to)) rel="next" { "Next" } }
+                @if from > 0 { (button(from.saturating_sub(ASSETS_PER_PAGE), "Back")) }
+                @if to < total { (button(to, "Next")) }
             }
         }
     }

@@ -103,11 +103,11 @@ fn facts(context: &Context, shown: &ListingPageData, details: &Details) -> Marku
 
 fn languages(shown: &ListingPageData, details: &Details) -> Markup {
     let shares = shown.listing.shares();
-    let row = |language: &LanguageShare| {
+    let row = |(language, (_, share)): (&LanguageShare, &(String, f64))| {
         [
             Head::text("Language").cell(&language.name),
             Head::number("Bytes").cell(text::grouped(language.bytes)),
-            Head::number("Share").cell(text::percent(language.share)),
+            Head::number("Share").cell(text::percent(*share)),
         ]
     };
     html! {
@@ -115,7 +115,7 @@ fn languages(shown: &ListingPageData, details: &Details) -> Markup {
             h3 { "Languages by bytes" }
             (bars::bar(&shares, "bar"))
             (bars::legend(&shares))
-            details { summary { "Languages as a table" } (tables::of("Languages", &details.languages, row)) }
+            details { summary { "Languages as a table" } (tables::of("Languages", details.languages.iter().zip(&shares), row)) }
         }
     }
 }

@@ -14,12 +14,10 @@ pub(super) fn path(listing: Uuid) -> String {
 /// The file.
 pub struct Croissant;
 
-impl Page for Croissant {
+impl Page<ListingViewer> for Croissant {
     const PATH: &'static str = "/listings/{listing_id}/croissant";
     const TITLE: &'static str = "Description for ML tools (Croissant, JSON)";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = ListingViewer;
 
     async fn show(visit: &Visit<ListingViewer>) -> Result<Answer> {
         let id = visit.id(0)?;

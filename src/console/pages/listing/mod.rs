@@ -35,12 +35,10 @@ const MAX_FIGURES: usize = 5;
 /// The page.
 pub struct ListingPage;
 
-impl Page for ListingPage {
+impl Page<ListingViewer> for ListingPage {
     const PATH: &'static str = "/listings/{listing_id}";
     const TITLE: &'static str = "Listing";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = ListingViewer;
 
     async fn show(visit: &Visit<ListingViewer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -152,8 +150,8 @@ fn figures(shown: &ListingPageData, details: &Details) -> Markup {
     let scale = &shown.listing.summary.scale;
     let mut figures: Vec<(&str, Markup, Markup)> = Vec::new();
     if scale.loc > 0 {
-        let largest = details.languages.first();
-        let note = html! { @if let Some(language) = largest { (text::percent(language.share)) " " (language.name) } };
+        let shares = shown.listing.shares();
+        let note = html! { @if let Some((language, share)) = shares.first() { (text::percent(*share)) " " (language) } };
         figures.push(("Lines of code", html! { (text::grouped(scale.loc)) }, note));
     }
     if scale.task_count > 0 {

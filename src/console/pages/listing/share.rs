@@ -54,13 +54,17 @@ pub(super) fn links(context: &Context, shown: &ListingPageData) -> Markup {
         details open[is_made] {
             summary { "Copy link for approval" }
             div.stack {
-                @if is_made { (made(context, listing, &note)) }
+                @if is_made {
+                    @if context.query.get(NOTE).is_some_and(|typed| typed.chars().count() > MAX_NOTE) {
+                        (badges::warning(html! { "The note was too long. The link has its first " (MAX_NOTE) " characters." }))
+                    }
+                    (made(context, listing, &note))
+                }
                 form.stack method="get" action=(context.links.to(&paths::listing(id))) {
                     input type="hidden" name=(MAKE) value="yes";
                     (Field::lines(NOTE, "Note for your colleague")
                         .hint(html! { "Everybody in your team who can sign in here can open the link. The note is a part of the link, and is stored nowhere: write nothing secret." })
                         .value(note.as_str())
-                        .at_most(MAX_NOTE)
                         .show(&context.inputs))
                     button { "Make the link" }
                 }

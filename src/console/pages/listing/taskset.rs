@@ -24,12 +24,10 @@ const MAX_VALUE: usize = 4_000;
 /// The page.
 pub struct TasksetPage;
 
-impl Page for TasksetPage {
+impl Page<ListingViewer> for TasksetPage {
     const PATH: &'static str = "/listings/{listing_id}/tasksets/{taskset_id}";
     const TITLE: &'static str = "Taskset";
     const BUDGET: Budget = Budget::Catalog;
-
-    type Access = ListingViewer;
 
     async fn show(visit: &Visit<ListingViewer>) -> Result<Answer> {
         let (listing_id, taskset_id) = (visit.id(0)?, visit.id(1)?);

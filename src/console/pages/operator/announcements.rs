@@ -19,13 +19,11 @@ pub struct Announce;
 /// The button that deletes the announcement.
 pub struct DeleteAnnouncement;
 
-impl Page for Announcements {
+impl Page<Operator> for Announcements {
     const PATH: &'static str = ANNOUNCEMENTS;
     const TITLE: &'static str = "Announcements";
     const OPERATIONS: &'static [&'static str] = &["get_announcement", "get_maintenance"];
     const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Announcements"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let read = visit.read(|reader, operator| {
@@ -82,12 +80,10 @@ fn facts(stored: &StoredAnnouncement) -> Vec<(&'static str, Markup)> {
     ]
 }
 
-impl Page for Announce {
+impl Page<ActingOperator> for Announce {
     const PATH: &'static str = "/operator/announcements/change";
     const TITLE: &'static str = "Announce something";
     const OPERATIONS: &'static [&'static str] = &["set_announcement"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let read = visit
@@ -102,7 +98,7 @@ impl Page for Announce {
             (seen.edited(inputs))
             (Field::lines("text", "Text")
                 .hint(html! { "At most 1,000 characters. [label](https://address) becomes a link." })
-                .value(written).at_most(1_000).required().show(inputs))
+                .value(written).required().show(inputs))
             (fields::select(inputs, "level", "Kind", text::word_choices::<AnnouncementLevel>(), level.as_str()))
             (time_field("starts_at", "From").value(typed(starts_at)).show(inputs))
             (time_field("ends_at", "Until").value(typed(ends_at)).show(inputs))
@@ -123,7 +119,7 @@ fn typed(time: Option<Timestamp>) -> String {
     time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(16).collect()).unwrap_or_default()
 }
 
-impl FormPage for Announce {
+impl FormPage<ActingOperator> for Announce {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let time = |name: &'static str| {
             fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
@@ -146,12 +142,10 @@ impl FormPage for Announce {
     }
 }
 
-impl Action for DeleteAnnouncement {
+impl Action<ActingOperator> for DeleteAnnouncement {
     const PATH: &'static str = "/operator/announcements/delete";
     const TITLE: &'static str = "Delete the announcement";
     const OPERATIONS: &'static [&'static str] = &["delete_announcement"];
-
-    type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let change = Change::new("delete_announcement", "announcement", "announcement");

@@ -39,8 +39,8 @@ impl Resource for AssetTypes {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "enabled", label: "New assets", values: resources::yes_or_no },
-        ListFilter { name: "deprecated", label: "Retirement announced", values: resources::yes_or_no },
+        ListFilter::choice("enabled", "New assets", resources::yes_or_no),
+        ListFilter::choice("deprecated", "Retirement announced", resources::yes_or_no),
     ];
 
     const KEY: Key = Key::Name("slug");

@@ -67,10 +67,10 @@ impl Resource for Assets {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "kind", label: "Kind", values: kinds::choices },
-        ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+        ListFilter::choice("kind", "Kind", kinds::choices),
+        ListFilter::choice("stage", "Stage", text::word_choices::<Stage>),
+        ListFilter::text("team_id", "Team, by name or ID"),
+        ListFilter::text("listing_id", "Listing, by title or ID"),
     ];
 
     const KEY: Key = Key::Id("uuid");

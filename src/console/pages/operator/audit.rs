@@ -32,9 +32,9 @@ impl Resource for Audit {
         ListFilter::operation("What was done"),
         ListFilter::day("occurred_from", "From the day (UTC)"),
         ListFilter::day("occurred_until", "Until the day (UTC)"),
-        ListFilter { name: "subject_id", label: "ID of the record", values: Vec::new },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ListFilter { name: "operator_key_id", label: "Key, by name or ID", values: Vec::new },
+        ListFilter::text("subject_id", "ID of the record"),
+        ListFilter::text("team_id", "Team, by name or ID"),
+        ListFilter::text("operator_key_id", "Key, by name or ID"),
     ];
 
     const KEY: Key = Key::Number("number");

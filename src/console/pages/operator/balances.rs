@@ -18,12 +18,10 @@ const PROOF: &str = "proof";
 /// The page.
 pub struct Balances;
 
-impl Page for Balances {
+impl Page<Operator> for Balances {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Balances";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Balances"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let is_asked = visit.query.get(PROOF).is_some();

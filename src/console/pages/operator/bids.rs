@@ -49,10 +49,10 @@ impl Resource for Bids {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<OfferStatus> },
-        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
-        ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<OfferStatus>),
+        ListFilter::text("team_id", "Buyer, by name or ID"),
+        ListFilter::text("vendor_team_id", "Vendor, by name or ID"),
+        ListFilter::text("listing_id", "Listing, by title or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Bid");

@@ -39,8 +39,8 @@ impl Resource for CreditPurchases {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: requests::states },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", requests::states),
+        ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Request for credits");

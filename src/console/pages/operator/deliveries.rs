@@ -39,10 +39,10 @@ impl Resource for Deliveries {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<DeliveryStatus> },
-        ListFilter { name: "failing", label: "Failed, or failing so far", values: yes_or_no },
-        ListFilter { name: "event_type", label: "Event", values: event_choices },
-        ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<DeliveryStatus>),
+        ListFilter::choice("failing", "Failed, or failing so far", yes_or_no),
+        ListFilter::choice("event_type", "Event", event_choices),
+        ListFilter::text("webhook_id", "Webhook, by address or ID"),
     ];
 
     fn title_of(record: &AnyRecord) -> String {

@@ -38,8 +38,8 @@ impl Resource for Estimations {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<EstimationStatus> },
-        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<EstimationStatus>),
+        ListFilter::text("team_id", "Vendor, by name or ID"),
     ];
 
     const NEW: Option<&'static Step> = Some(&Step {

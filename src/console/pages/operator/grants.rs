@@ -45,8 +45,8 @@ impl Resource for Grants {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<GrantState> },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<GrantState>),
+        ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
     const DERIVED_COLUMNS: DeriveColumns = |record, now| {

@@ -36,9 +36,9 @@ impl Resource for Jobs {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "kind", label: "Kind", values: job_kinds::choices },
-        ListFilter { name: "state", label: "Status", values: text::word_choices::<JobState> },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("kind", "Kind", job_kinds::choices),
+        ListFilter::choice("state", "Status", text::word_choices::<JobState>),
+        ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
     const KEY: Key = Key::Number("id");

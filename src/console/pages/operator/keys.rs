@@ -51,10 +51,8 @@ impl Resource for Keys {
         RecordField::listed("team_scope", "For", Word),
     ]);
 
-    const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ListFilter { name: "name", label: "Name", values: Vec::new },
-    ];
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter::text("team_id", "Team, by name or ID"), ListFilter::text("name", "Name")];
 
     const DERIVED_COLUMNS: DeriveColumns = set_status;
 
@@ -102,8 +100,8 @@ impl Resource for OperatorKeys {
     ]);
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "name", label: "Name", values: Vec::new },
-        ListFilter { name: "scope", label: "Permits", values: text::word_choices::<KeyScope> },
+        ListFilter::text("name", "Name"),
+        ListFilter::choice("scope", "Permits", text::word_choices::<KeyScope>),
     ];
 
     const DERIVED_COLUMNS: DeriveColumns = set_status;

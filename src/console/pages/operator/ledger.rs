@@ -40,11 +40,11 @@ impl Resource for LedgerEntries {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "entry_type", label: "Reason", values: text::word_choices::<EntryType> },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("entry_type", "Reason", text::word_choices::<EntryType>),
+        ListFilter::text("team_id", "Team, by name or ID"),
         ListFilter::day("created_from", "From the day (UTC)"),
         ListFilter::day("created_until", "Until the day (UTC)"),
-        ListFilter { name: "purchase_id", label: "ID of a purchase", values: Vec::new },
+        ListFilter::text("purchase_id", "ID of a purchase"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Entry");

@@ -62,22 +62,14 @@ impl Resource for Listings {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "stage", label: "Stage", values: || text::choices(listing_states::stage_word) },
-        ListFilter {
-            name: "review_status",
-            label: "In the review",
-            values: || text::choices(listing_states::review_word),
-        },
-        ListFilter {
-            name: "catalog_status",
-            label: "In the catalog",
-            values: text::word_choices::<CatalogStatus>,
-        },
-        ListFilter { name: "exclusive", label: "Exclusive sale", values: resources::yes_or_no },
-        ListFilter { name: "featured", label: "Featured", values: resources::yes_or_no },
-        ListFilter { name: "certified", label: "Certified", values: resources::yes_or_no },
-        ListFilter { name: "title", label: "Title, as it is", values: Vec::new },
-        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter::choice("stage", "Stage", || text::choices(listing_states::stage_word)),
+        ListFilter::choice("review_status", "In the review", || text::choices(listing_states::review_word)),
+        ListFilter::choice("catalog_status", "In the catalog", text::word_choices::<CatalogStatus>),
+        ListFilter::choice("exclusive", "Exclusive sale", resources::yes_or_no),
+        ListFilter::choice("featured", "Featured", resources::yes_or_no),
+        ListFilter::choice("certified", "Certified", resources::yes_or_no),
+        ListFilter::text("title", "Title, as it is"),
+        ListFilter::text("team_id", "Vendor, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");

@@ -33,12 +33,10 @@ pub(super) fn state(context: &Context, maintenance: Option<&Maintenance>) -> Mar
     }
 }
 
-impl Page for StartMaintenance {
+impl Page<ActingOperator> for StartMaintenance {
     const PATH: &'static str = "/operator/announcements/maintenance";
     const TITLE: &'static str = "Switch maintenance on";
     const OPERATIONS: &'static [&'static str] = &["start_maintenance"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let current = visit.read(|reader, _| maintenance::current(&reader.check_context())).await?;
@@ -52,7 +50,7 @@ impl Page for StartMaintenance {
             (seen.edited(&visit.inputs))
             (Field::lines("text", "Message to teams")
                 .hint(html! { "It is shown above each page, and when a change is refused. At most 1,000 characters." })
-                .value(written).at_most(1_000).required().show(&visit.inputs))
+                .value(written).required().show(&visit.inputs))
             (fields::buttons(&visit.context, button, ("Leave it as it is", ANNOUNCEMENTS)))
         };
         let body = html! {
@@ -71,7 +69,7 @@ impl Page for StartMaintenance {
     }
 }
 
-impl FormPage for StartMaintenance {
+impl FormPage<ActingOperator> for StartMaintenance {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let text = fields.require("text", "Enter the message to teams.")?.to_owned();
         let sent = fields.clone();
@@ -85,12 +83,10 @@ impl FormPage for StartMaintenance {
     }
 }
 
-impl Action for EndMaintenance {
+impl Action<ActingOperator> for EndMaintenance {
     const PATH: &'static str = "/operator/announcements/end-maintenance";
     const TITLE: &'static str = "Switch maintenance off";
     const OPERATIONS: &'static [&'static str] = &["end_maintenance"];
-
-    type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let change = Change::new("end_maintenance", "maintenance", "maintenance");

@@ -74,7 +74,7 @@ pub fn rows() -> Vec<PageRow> {
 
 /// Returns the rows of the start page and the search.
 fn start_rows() -> Vec<PageRow> {
-    vec![PageRow::page::<start::Start>(), PageRow::page::<search::SearchPage>()]
+    vec![PageRow::page(start::Start), PageRow::page(search::SearchPage)]
 }
 
 /// Returns the rows of what is about money.
@@ -91,7 +91,7 @@ fn money() -> Vec<PageRow> {
     .into_iter()
     .flatten()
     .collect();
-    rows.push(PageRow::page::<balances::Balances>());
+    rows.push(PageRow::page(balances::Balances));
     rows
 }
 
@@ -101,19 +101,19 @@ fn system() -> Vec<PageRow> {
     rows.extend(webhook_forms::rows());
     rows.extend(resources::rows::<deliveries::Deliveries>());
     rows.extend([
-        PageRow::page::<events::list::Events>().of_kind(events::EVENT),
-        PageRow::page::<events::live::LiveEvents>(),
-        PageRow::page::<events::detail::EventPage>(),
+        PageRow::page(events::list::Events).of_kind(events::EVENT),
+        PageRow::page(events::live::LiveEvents),
+        PageRow::page(events::detail::EventPage),
     ]);
     rows.extend(resources::rows::<audit::Audit>());
     rows.extend(resources::rows::<notifications::Notifications>());
     rows.extend([
-        PageRow::page::<announcements::Announcements>(),
-        PageRow::form::<announcements::Announce>(),
-        PageRow::action::<announcements::DeleteAnnouncement>(),
-        PageRow::form::<maintenance::StartMaintenance>(),
-        PageRow::action::<maintenance::EndMaintenance>(),
-        PageRow::page::<settings::Settings>(),
+        PageRow::page(announcements::Announcements),
+        PageRow::form(announcements::Announce),
+        PageRow::action(announcements::DeleteAnnouncement),
+        PageRow::form(maintenance::StartMaintenance),
+        PageRow::action(maintenance::EndMaintenance),
+        PageRow::page(settings::Settings),
     ]);
     rows.extend(worlds::rows());
     rows

@@ -29,9 +29,9 @@ impl Resource for Notifications {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "type", label: "Kind", values: text::word_choices::<NotificationType> },
-        ListFilter { name: "unread", label: "Unread", values: resources::yes_or_no },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("type", "Kind", text::word_choices::<NotificationType>),
+        ListFilter::choice("unread", "Unread", resources::yes_or_no),
+        ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");

@@ -41,8 +41,8 @@ const FIELDS: &[RecordField] = &[
 ];
 
 const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "status", label: "Status", values: text::word_choices::<OpportunityStatus> },
-    ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+    ListFilter::choice("status", "Status", text::word_choices::<OpportunityStatus>),
+    ListFilter::text("team_id", "Buyer, by name or ID"),
 ];
 
 /// Adds whether vendors can respond now, and the budget in words.

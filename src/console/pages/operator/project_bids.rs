@@ -37,10 +37,10 @@ impl Resource for ProjectBids {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<BidStatus> },
-        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ListFilter { name: "buyer_id", label: "Buyer, by name or ID", values: Vec::new },
-        ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<BidStatus>),
+        ListFilter::text("team_id", "Vendor, by name or ID"),
+        ListFilter::text("buyer_id", "Buyer, by name or ID"),
+        ListFilter::text("opportunity_id", "Project, by title or ID"),
     ];
 
     const DERIVED_COLUMNS: DeriveColumns = |record, _| {

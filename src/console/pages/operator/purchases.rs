@@ -66,13 +66,13 @@ impl Resource for Purchases {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: own_purchases::statuses },
-        ListFilter { name: "kind", label: "Kind", values: deals::kinds },
+        ListFilter::choice("status", "Status", own_purchases::statuses),
+        ListFilter::choice("kind", "Kind", deals::kinds),
         ListFilter::day("paid_from", "Paid from the day (UTC)"),
         ListFilter::day("paid_until", "Paid until the day (UTC)"),
-        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
-        ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+        ListFilter::text("team_id", "Buyer, by name or ID"),
+        ListFilter::text("vendor_team_id", "Vendor, by name or ID"),
+        ListFilter::text("listing_id", "Listing, by title or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Purchase");

@@ -43,10 +43,10 @@ impl Resource for QualityRuns {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<RunStatus> },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
-        ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<RunStatus>),
+        ListFilter::text("team_id", "Team, by name or ID"),
+        ListFilter::text("listing_id", "Listing, by title or ID"),
+        ListFilter::text("asset_id", "Asset, by title or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Run");

@@ -20,11 +20,9 @@ const OF_ONE_KIND: u32 = 200;
 /// The page.
 pub struct SearchPage;
 
-impl Page for SearchPage {
+impl Page<Operator> for SearchPage {
     const PATH: &'static str = paths::OPERATOR_SEARCH;
     const TITLE: &'static str = "Search";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let context = &visit.context;

@@ -6,13 +6,11 @@ use crate::config::ListedSetting;
 /// The page.
 pub struct Settings;
 
-impl Page for Settings {
+impl Page<Operator> for Settings {
     const PATH: &'static str = "/operator/settings";
     const TITLE: &'static str = "Settings";
     const OPERATIONS: &'static [&'static str] = &["get_settings"];
     const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Settings"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let text = visit.query.get("text").unwrap_or_default().to_lowercase();

@@ -14,13 +14,11 @@ use crate::operations::{
 /// The page.
 pub struct Start;
 
-impl Page for Start {
+impl Page<Operator> for Start {
     const PATH: &'static str = paths::OPERATOR_START;
     const TITLE: &'static str = "Start";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Start"));
     const OPERATIONS: &'static [&'static str] = &["get_market"];
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let market = visit.market().clone();

@@ -43,9 +43,9 @@ impl Resource for Tasks {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
-        ListFilter { name: "external_id", label: "ID of the vendor", values: Vec::new },
-        ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
+        ListFilter::text("taskset_id", "Taskset, by name or ID"),
+        ListFilter::text("external_id", "ID of the vendor"),
+        ListFilter::choice("deleted", "Deleted", resources::yes_or_no),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
@@ -131,8 +131,7 @@ impl Resource for Versions {
         RecordField::listed("created_at", "Created", Moment),
     ];
 
-    const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "task_id", label: "Task, by name or ID", values: Vec::new }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::text("task_id", "Task, by name or ID")];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Number("Version", "version");
 
@@ -193,8 +192,7 @@ impl Resource for Builds {
         RecordField::listed("created_at", "Recorded", Moment),
     ];
 
-    const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::text("task_version_id", "ID of the version")];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Number("Build", "build");
 

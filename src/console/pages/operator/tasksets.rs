@@ -31,10 +31,8 @@ impl Resource for Tasksets {
         RecordField::detail("id", "ID", Id),
     ];
 
-    const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "name", label: "Name, as it is", values: Vec::new },
-        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-    ];
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter::text("name", "Name, as it is"), ListFilter::text("team_id", "Vendor, by name or ID")];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
@@ -108,8 +106,8 @@ impl Resource for TraceImports {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<TraceImportStatus> },
-        ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<TraceImportStatus>),
+        ListFilter::text("taskset_id", "Taskset, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Import");

@@ -148,8 +148,7 @@ impl Resource for InventoryTags {
         RecordField::listed("description", "Description", Plain),
     ];
 
-    const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "category", label: "Category, as it is", values: Vec::new }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::text("category", "Category, as it is")];
 
     const STEPS: &'static [Step] = &[Step {
         name: "change",

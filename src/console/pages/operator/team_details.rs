@@ -138,37 +138,44 @@ fn wallet_of(wallet: &AnyRecord) -> Markup {
 /// Shows the numbers of a team. A number with a list links to it.
 fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGate) -> Markup {
     let of = |number: u64| html! { (text::grouped(number)) };
-    let list = |number: u64, path: &str, rest: &str| {
-        html! { a href=(context.links.to(&format!("{path}?team_id={id}{rest}"))) { (text::grouped(number)) } }
+    // Screen readers list links without the words beside them.
+    let list = |number: u64, what: &str, path: &str, rest: &str| {
+        let address = context.links.to(&format!("{path}?team_id={id}{rest}"));
+        html! { a href=(address) { (text::grouped(number)) span.out { " " (what) } } }
     };
     tables::facts(&[
         (
             "Listings in the catalog",
             html! {
-                (list(overview.published_listings, LISTINGS, "&catalog_status=published"))
-                " of " (list(overview.listings + overview.archived_listings, LISTINGS, ""))
+                (list(overview.published_listings, "in the catalog", LISTINGS, "&catalog_status=published"))
+                " of " (list(overview.listings + overview.archived_listings, "listings", LISTINGS, ""))
                 @if overview.archived_listings > 0 {
-                    ", " (list(overview.archived_listings, LISTINGS, "&catalog_status=archived")) " of them archived"
+                    ", " (list(overview.archived_listings, "archived listings", LISTINGS, "&catalog_status=archived")) " of them archived"
                 }
             },
         ),
         ("Its search of the catalog", gate_text(gate)),
-        ("Assets", list(overview.assets, ASSETS, "")),
-        ("Purchases", list(overview.purchases, PURCHASES, "")),
+        ("Assets", list(overview.assets, "assets", ASSETS, "")),
+        ("Purchases", list(overview.purchases, "purchases", PURCHASES, "")),
         ("Purchases and sales that wait for payment", of(overview.pending_purchases)),
         (
             "Requests for credits that wait",
-            list(overview.pending_credit_purchases, "/operator/credit-purchases", "&status=pending"),
+            list(
+                overview.pending_credit_purchases,
+                "requests for credits",
+                "/operator/credit-purchases",
+                "&status=pending",
+            ),
         ),
         (
             "Withdrawals that wait",
-            list(overview.requested_withdrawals, "/operator/withdrawals", "&status=requested"),
+            list(overview.requested_withdrawals, "withdrawals", "/operator/withdrawals", "&status=requested"),
         ),
         ("Bids it waits for", of(overview.made_offers + overview.made_bids)),
         ("Bids it has to decide", of(overview.received_offers + overview.received_bids)),
         ("Opportunities that are drafts or open", of(overview.opportunities)),
         ("Valid keys", of(overview.keys)),
-        ("Webhooks that are on", list(overview.webhooks, WEBHOOKS, "&status=enabled")),
+        ("Webhooks that are on", list(overview.webhooks, "webhooks", WEBHOOKS, "&status=enabled")),
     ])
 }
 

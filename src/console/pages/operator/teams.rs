@@ -35,9 +35,9 @@ impl Resource for Teams {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "name", label: "Name", values: Vec::new },
-        ListFilter { name: "role", label: "Role", values: text::word_choices::<Role> },
-        ListFilter { name: "closed", label: "Closed", values: resources::yes_or_no },
+        ListFilter::text("name", "Name"),
+        ListFilter::choice("role", "Role", text::word_choices::<Role>),
+        ListFilter::choice("closed", "Closed", resources::yes_or_no),
     ];
 
     const DERIVED_COLUMNS: DeriveColumns = |record, _| {

@@ -28,8 +28,7 @@ impl Resource for Uploads {
         RecordField::detail("uuid", "ID", Id),
     ];
 
-    const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::text("team_id", "Team, by name or ID")];
 
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
         record.id("team_uuid")

@@ -21,8 +21,7 @@ const FIELDS: &[RecordField] = &[
     RecordField::listed("created_at", "Time", Moment),
 ];
 
-const FILTERS: &[ListFilter] =
-    &[ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }];
+const FILTERS: &[ListFilter] = &[ListFilter::text("team_id", "Team, by name or ID")];
 
 fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
     vec![("Ledger entry with its postings", format!("/operator/ledger/{}", Adjustments::key_of(record)))]

@@ -1,5 +1,7 @@
 //! Forms about webhooks whose address is looked up before the change: adding one, and changing one.
 
+use std::marker::PhantomData;
+
 use super::{prelude::*, webhooks::Webhooks};
 use crate::{
     console::{
@@ -23,10 +25,10 @@ pub struct ChangeWebhook;
 pub fn rows() -> Vec<PageRow> {
     vec![
         resources::list_row::<Webhooks>(),
-        PageRow::form::<NewWebhook>(),
-        PageRow::page::<RecordPage<Webhooks>>(),
-        PageRow::form::<ChangeWebhook>(),
-        PageRow::form::<RecordStep<Webhooks>>(),
+        PageRow::form(NewWebhook),
+        PageRow::page(RecordPage::<Webhooks>(PhantomData)),
+        PageRow::form(ChangeWebhook),
+        PageRow::form(RecordStep::<Webhooks>(PhantomData)),
     ]
 }
 
@@ -35,12 +37,10 @@ fn inputs_of(inputs: &Inputs, url: &str, description: &str, chosen: &[EventType]
     fields_of(inputs, (url, description, chosen), NOTE, |_| true)
 }
 
-impl Page for NewWebhook {
+impl Page<ActingOperator> for NewWebhook {
     const PATH: &'static str = Webhooks::NEW_PATH;
     const TITLE: &'static str = "Add a webhook";
     const OPERATIONS: &'static [&'static str] = &["create_webhook"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let hint = html! { "Its ID or its name. The events of this team are sent, as the team sees them. Leave it empty to send the \
@@ -55,7 +55,7 @@ impl Page for NewWebhook {
     }
 }
 
-impl FormPage for NewWebhook {
+impl FormPage<ActingOperator> for NewWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
         let team = fields.get("team_id").map(str::to_owned);
@@ -90,12 +90,10 @@ fn path(webhook: Uuid) -> String {
     format!("{WEBHOOKS}/{webhook}")
 }
 
-impl Page for ChangeWebhook {
+impl Page<ActingOperator> for ChangeWebhook {
     const PATH: &'static str = "/operator/webhooks/{id}/change";
     const TITLE: &'static str = "Change a webhook";
     const OPERATIONS: &'static [&'static str] = &["update_webhook"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -122,7 +120,7 @@ fn seen(record: &AnyRecord) -> Seen {
     Seen::of(&["url", "description", "event_types"].map(|name| record.get(name)))
 }
 
-impl FormPage for ChangeWebhook {
+impl FormPage<ActingOperator> for ChangeWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
         let Input { url, description, event_types } = Input::read(visit, fields).await?;

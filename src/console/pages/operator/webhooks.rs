@@ -72,9 +72,9 @@ impl Resource for Webhooks {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<WebhookStatus> },
-        ListFilter { name: "failing", label: "Failing", values: yes_or_no },
-        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<WebhookStatus>),
+        ListFilter::choice("failing", "Failing", yes_or_no),
+        ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("url");

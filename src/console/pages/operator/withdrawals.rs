@@ -35,8 +35,8 @@ impl Resource for Withdrawals {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<WithdrawalStatus> },
-        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter::choice("status", "Status", text::word_choices::<WithdrawalStatus>),
+        ListFilter::text("team_id", "Vendor, by name or ID"),
     ];
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Withdrawal");

@@ -95,12 +95,6 @@ fn why_not(opportunity: &Opportunity, bid: &Bid, operation: BidOperation) -> Opt
     })
 }
 
-/// Shows the state of a bid.
-fn status_badge(status: BidStatus) -> Markup {
-    let (tone, word) = status_words(status);
-    badges::badge(tone, word)
-}
-
 const fn status_words(status: BidStatus) -> (Tone, &'static str) {
     match status {
         BidStatus::Submitted => (Tone::Waiting, "Waits for you"),
@@ -155,7 +149,7 @@ pub fn bid(context: &Context, opportunity: &Opportunity, bid: &Bid, names: &Hash
     };
     html! {
         li.panel {
-            div.row.apart { h3.long { bdi { (name) } } (status_badge(bid.status)) }
+            div.row.apart { h3.long { bdi { (name) } } (badges::of(status_words(bid.status))) }
             (facts(bid))
             @if !decisions.is_empty() {
                 div.row { @for decision in decisions {
@@ -255,7 +249,7 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
         }
     };
     let body = html! {
-        (tables::section("bid", "The bid", &html! { p { bdi { (name) } " " (status_badge(bid.status)) } (facts(&bid)) }))
+        (tables::section("bid", "The bid", &html! { p { bdi { (name) } " " (badges::of(status_words(bid.status))) } (facts(&bid)) }))
         (decide)
     };
     let content = Content::new(format!("{} of {name}", decision.title), body);

@@ -26,11 +26,9 @@ const KIND: &str = "kind";
 /// The page on which an opportunity is written.
 pub struct NewOpportunity;
 
-impl Page for NewOpportunity {
+impl Page<Buyer> for NewOpportunity {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Write an opportunity";
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let content = match kind(visit.query.get(KIND)) {
@@ -54,7 +52,7 @@ impl Page for NewOpportunity {
     }
 }
 
-impl FormPage for NewOpportunity {
+impl FormPage<Buyer> for NewOpportunity {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let kind = kind(visit.query.get(KIND)).ok_or_else(|| Error::not_found("page"))?;
         let written = read(fields, kind, &blank())?;
@@ -70,11 +68,9 @@ impl FormPage for NewOpportunity {
 /// The page on which a draft is edited.
 pub struct EditOpportunity;
 
-impl Page for EditOpportunity {
+impl Page<Buyer> for EditOpportunity {
     const PATH: &'static str = "/opportunities/{id}/edit";
     const TITLE: &'static str = "Edit an opportunity";
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let own = find_own(visit, 0).await?;
@@ -96,7 +92,7 @@ impl Page for EditOpportunity {
     }
 }
 
-impl FormPage for EditOpportunity {
+impl FormPage<Buyer> for EditOpportunity {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let opportunity = find_own(visit, 0).await?.opportunity;
         let (id, kind, sent) = (opportunity.id, opportunity.kind, fields.clone());

@@ -32,12 +32,11 @@ enum Found {
     OfBuyer(Opportunity),
 }
 
-impl Page for OpportunityPage {
+impl Page<Member> for OpportunityPage {
     const PATH: &'static str = "/opportunities/{id}";
     const TITLE: &'static str = "Opportunity";
 
     // Notifications of both sides lead here.
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -57,11 +56,9 @@ impl Page for OpportunityPage {
 /// The address that notifications give of a project. It leads to the page of the opportunity, or of the request.
 pub struct ProjectOpportunity;
 
-impl Page for ProjectOpportunity {
+impl Page<Member> for ProjectOpportunity {
     const PATH: &'static str = "/project-opportunities/{id}";
     const TITLE: &'static str = "Project";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Opportunities;
 
-impl List for Opportunities {
+impl List<Buyer> for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const FILE_NAME: &'static str = "opportunities";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Opportunities"));
 
-    type Access = Buyer;
     type Row = TeamOpportunity;
 
     fn columns() -> Vec<Column<TeamOpportunity>> {
@@ -36,9 +35,9 @@ impl List for Opportunities {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "kind", label: "Kind", values: || text::choices(kind_word) },
-        ListFilter { name: "status", label: "Status", values: statuses },
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ListFilter::choice("kind", "Kind", || text::choices(kind_word)),
+        ListFilter::choice("status", "Status", statuses),
+        ListFilter::text("text", "Title contains"),
     ];
 
     fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamOpportunity>> {

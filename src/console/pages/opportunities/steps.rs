@@ -162,11 +162,9 @@ step_pages! {
 /// The page on which a deadline is moved.
 pub struct Extend;
 
-impl Page for Extend {
+impl Page<Buyer> for Extend {
     const PATH: &'static str = "/opportunities/{id}/extend";
     const TITLE: &'static str = "Move a deadline";
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let opportunity = find(visit).await?;
@@ -194,7 +192,7 @@ impl Page for Extend {
     }
 }
 
-impl FormPage for Extend {
+impl FormPage<Buyer> for Extend {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let opportunity = find(visit).await?;
         let deadline = end_of_day(fields, "deadline", None)?;

@@ -21,11 +21,9 @@ const OFFERED_BIDS: usize = 50;
 /// The page on which a vendor is excluded.
 pub struct ExcludeVendor;
 
-impl Page for ExcludeVendor {
+impl Page<Buyer> for ExcludeVendor {
     const PATH: &'static str = "/opportunities/{id}/exclude";
     const TITLE: &'static str = "Exclude a vendor";
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let own = find_own(visit, OFFERED_BIDS).await?;
@@ -44,7 +42,7 @@ impl Page for ExcludeVendor {
     }
 }
 
-impl FormPage for ExcludeVendor {
+impl FormPage<Buyer> for ExcludeVendor {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let own = find_own(visit, OFFERED_BIDS).await?;
         let typed = fields.require(FIELD, "Enter the name of a vendor.")?.to_owned();

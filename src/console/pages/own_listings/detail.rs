@@ -30,17 +30,15 @@ const MAX_EVENTS: usize = 50;
 /// The page.
 pub struct OwnListing;
 
-impl Page for OwnListing {
+impl Page<Vendor> for OwnListing {
     const PATH: &'static str = "/selling/listings/{id}";
     const TITLE: &'static str = "Own listing";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let page = visit.read(move |reader, vendor| own_listings::get(reader, vendor, id)).await?;
         let content = Content::new(title_of(&page.listing.title), body(&visit.context, &page))
-            .with_note(listing_states::badge(page.listing.status))
+            .with_note(badges::of(listing_states::state(page.listing.status)))
             .with_parent("Listings", paths::OWN_LISTINGS)
             .narrow()
             .with_request(format!("/v2/listings/{id}"));

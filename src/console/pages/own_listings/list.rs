@@ -18,7 +18,6 @@ use crate::{
             state::SORT,
         },
         parts::{
-            listing_cells::amount,
             listing_states,
             tabs::{self, Tab},
         },
@@ -38,13 +37,11 @@ const LISTINGS_PER_PART: usize = 500;
 /// The page.
 pub struct OwnListings;
 
-impl Page for OwnListings {
+impl Page<Vendor> for OwnListings {
     const PATH: &'static str = paths::OWN_LISTINGS;
     const TITLE: &'static str = "Listings";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Listings"));
     const BUDGET: Budget = Budget::Other;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = ListState::of(&visit.query);
@@ -213,7 +210,7 @@ fn row(context: &Context, listing: &OwnListing) -> [Cell; 7] {
     let waiting = if waiting > 0 { text::grouped(waiting) } else { text::MISSING.to_owned() };
     [
         Head::text("Listing").cell(html! { a.long href=(address) { bdi { (title_of(&listing.title)) } } }),
-        Head::text("Status").cell(listing_states::badge(listing.status)),
+        Head::text("Status").cell(badges::of(listing_states::state(listing.status))),
         Head::number("Price, USD").cell(text::optional_money(listing.price)),
         Head::number("Assets").cell(text::grouped(listing.asset_count)),
         Head::number("Waiting bids").cell(waiting),
@@ -263,7 +260,7 @@ fn cells(listing: &OwnListing) -> csv::Row {
     vec![
         listing.title.clone(),
         listing_states::state(listing.status).1.to_owned(),
-        amount(listing.price),
+        text::plain_amount(listing.price),
         listing.asset_count.to_string(),
         listing.waiting_offers.to_string(),
         listing.certified_at.map(|at| at.to_string()).unwrap_or_default(),

@@ -17,11 +17,9 @@ use crate::{
 /// What has changed since the last approval.
 pub struct Changes;
 
-impl Page for Changes {
+impl Page<Vendor> for Changes {
     const PATH: &'static str = "/selling/listings/{id}/changes";
     const TITLE: &'static str = "What changed since the last approval";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -53,11 +51,9 @@ impl Page for Changes {
 /// The rounds of a listing's review.
 pub struct Rounds;
 
-impl Page for Rounds {
+impl Page<Vendor> for Rounds {
     const PATH: &'static str = "/selling/listings/{id}/reviews";
     const TITLE: &'static str = "Rounds of the review";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -87,7 +83,7 @@ impl Page for Rounds {
 fn content(listing: &ListingRow, title: &str, body: Markup) -> Content {
     let name = title_of(&listing.title);
     Content::new(title, body)
-        .with_note(html! { bdi.long { (name) } " " (listing_states::badge(listing.status)) })
+        .with_note(html! { bdi.long { (name) } " " (badges::of(listing_states::state(listing.status))) })
         .with_parent("Listings", paths::OWN_LISTINGS)
         .with_parent(name, paths::own_listing(listing.id))
         .narrow()

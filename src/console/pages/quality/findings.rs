@@ -26,11 +26,9 @@ const MAX_FILES: usize = 200;
 /// The page.
 pub struct Findings;
 
-impl Page for Findings {
+impl Page<Vendor> for Findings {
     const PATH: &'static str = FINDINGS;
     const TITLE: &'static str = "Findings";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let chosen = visit.query.get(CHECK).map(str::to_owned);
@@ -78,11 +76,10 @@ fn all_checks(context: &Context, checks: &[FoundByCheck]) -> Content {
 
 fn check_row(context: &Context, check: &FoundByCheck) -> [Cell; 5] {
     let address = context.here(&Query::default().with(CHECK, &check.key));
-    let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
     let label = html! { a.long href=(address) { bdi { (check.label) } } span.note { " " (evidence::maker(check.kind)) } };
     [
         Head::text("Check").cell(label),
-        Head::text("Result").cell(badges::badge(tone, word)),
+        Head::text("Result").cell(badges::of(evidence::verdict(check.status, check.is_mandatory))),
         Head::text("Weight").cell(if check.is_mandatory { "Required" } else { "Not required" }),
         Head::number("Findings").cell(text::grouped(check.findings)),
         Head::number("Assets").cell(text::grouped(check.subjects)),
@@ -109,14 +106,13 @@ fn of_one_check(context: &Context, check: &FoundByCheck, found: &[Finding]) -> C
 
 fn finding_row(context: &Context, finding: &Finding) -> [Cell; 4] {
     let (run, check) = (finding.run, &finding.check);
-    let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
     let address = context.links.to(&format!("{}/runs/{run}", paths::QUALITY));
     let open =
         html! { a href=(address) { "Open" span.out { " the run of " bdi { (subject_name(finding)) } } } };
     let found = check.message.as_deref().unwrap_or(text::MISSING);
     [
         Head::text("Asset or listing").cell(subject(context, finding)),
-        Head::text("Result").cell(badges::badge(tone, word)),
+        Head::text("Result").cell(badges::of(evidence::verdict(check.status, check.is_mandatory))),
         Head::text("What was found").cell(html! { span.long { (found) } }),
         Head::text("Run").cell(open),
     ]

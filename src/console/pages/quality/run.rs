@@ -14,11 +14,9 @@ use crate::{
 /// The page.
 pub struct RunPage;
 
-impl Page for RunPage {
+impl Page<Vendor> for RunPage {
     const PATH: &'static str = "/quality/runs/{id}";
     const TITLE: &'static str = "Quality run";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Runs;
 
-impl List for Runs {
+impl List<Vendor> for Runs {
     const PATH: &'static str = paths::QUALITY;
     const TITLE: &'static str = "Quality";
     const FILE_NAME: &'static str = "quality-runs";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Quality"));
 
-    type Access = Vendor;
     type Row = TeamRun;
 
     fn columns() -> Vec<Column<TeamRun>> {
@@ -33,9 +32,9 @@ impl List for Runs {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
-        ListFilter { name: "subject", label: "What was checked", values: subjects },
-        ListFilter { name: "result", label: "Result", values: results },
+        ListFilter::text("text", "Title contains"),
+        ListFilter::choice("subject", "What was checked", subjects),
+        ListFilter::choice("result", "Result", results),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamRun>> {

@@ -41,11 +41,9 @@ async fn find(visit: &Visit<Vendor>) -> Result<(Opportunity, Option<String>)> {
     visit.read(read).await
 }
 
-impl Page for BidOnProject {
+impl Page<Vendor> for BidOnProject {
     const PATH: &'static str = "/requests/{id}/bid";
     const TITLE: &'static str = "Bid on a project";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (project, refusal) = find(visit).await?;
@@ -80,7 +78,7 @@ impl Page for BidOnProject {
     }
 }
 
-impl FormPage for BidOnProject {
+impl FormPage<Vendor> for BidOnProject {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let bid = read(fields)?;

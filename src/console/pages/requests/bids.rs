@@ -1,6 +1,6 @@
 //! The vendor's bids on projects: their list, and the page of each.
 
-use super::{status_badge, status_words};
+use super::status_words;
 use crate::{
     console::{pages::opportunities::bids as made_bids, prelude::*},
     domain::opportunities::{Bid, BidStatus, Opportunity},
@@ -11,12 +11,11 @@ use crate::{
 /// The list.
 pub struct ProjectBids;
 
-impl List for ProjectBids {
+impl List<Vendor> for ProjectBids {
     const PATH: &'static str = paths::PROJECT_BIDS;
     const TITLE: &'static str = "Your bids on projects";
     const FILE_NAME: &'static str = "project-bids";
 
-    type Access = Vendor;
     type Row = TeamProjectBid;
 
     fn columns() -> Vec<Column<TeamProjectBid>> {
@@ -31,12 +30,8 @@ impl List for ProjectBids {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter {
-            name: "status",
-            label: "Status",
-            values: || text::choices(|status| status_words(status).1),
-        },
-        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ListFilter::choice("status", "Status", || text::choices(|status| status_words(status).1)),
+        ListFilter::text("text", "Title contains"),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamProjectBid>> {
@@ -69,11 +64,9 @@ fn days(row: &TeamProjectBid) -> String {
 /// The page of a bid.
 pub struct ProjectBidPage;
 
-impl Page for ProjectBidPage {
+impl Page<Vendor> for ProjectBidPage {
     const PATH: &'static str = "/requests/bids/{id}";
     const TITLE: &'static str = "Your bid on a project";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -112,7 +105,9 @@ fn content(
         .with_parent("Requests", paths::DATA_REQUESTS)
         .with_parent("Your bids", paths::PROJECT_BIDS)
         .narrow()
-        .with_note(html! { (status_badge(bid.status)) " " a href=(request) { "Read the request" } })
+        .with_note(
+            html! { (badges::of(status_words(bid.status))) " " a href=(request) { "Read the request" } },
+        )
         .with_request("/v2/project-opportunities/bids/mine")
 }
 

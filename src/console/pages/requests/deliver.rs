@@ -6,7 +6,7 @@ use crate::{
         opportunities::{Bid, BidStatus, Opportunity},
         project_bids::MAX_DELIVERY_TASKSETS,
     },
-    operations::project_bids,
+    operations::{project_bids, tasks},
     store::tasksets::TasksetSummary,
 };
 
@@ -19,11 +19,9 @@ const TEXT: &str = "text";
 /// The page.
 pub struct Deliver;
 
-impl Page for Deliver {
+impl Page<Vendor> for Deliver {
     const PATH: &'static str = "/requests/bids/{id}/deliver";
     const TITLE: &'static str = "Deliver tasksets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -32,7 +30,7 @@ impl Page for Deliver {
             let (bid, project) = project_bids::find_made(reader.rows, vendor, id)?;
             // One more than can be delivered says whether there are others.
             let limit = MAX_DELIVERY_TASKSETS + 1;
-            let tasksets = project_bids::list_deliverable(reader, vendor, &text, limit)?;
+            let tasksets = tasks::list_tasksets(reader, vendor, &text, limit)?;
             Ok((bid, project, tasksets))
         };
         let (bid, project, tasksets) = visit.read(read).await?;
@@ -40,7 +38,7 @@ impl Page for Deliver {
     }
 }
 
-impl FormPage for Deliver {
+impl FormPage<Vendor> for Deliver {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let ids: Vec<Uuid> = fields.all(TASKSETS).filter_map(|id| Uuid::try_parse(id).ok()).collect();

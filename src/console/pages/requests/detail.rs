@@ -27,11 +27,9 @@ struct Found {
     notifications: Vec<Notification>,
 }
 
-impl Page for RequestPage {
+impl Page<Vendor> for RequestPage {
     const PATH: &'static str = "/requests/{id}";
     const TITLE: &'static str = "Request";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -1,6 +1,6 @@
 //! The list of requests that a vendor can answer.
 
-use super::{status_badge, status_words};
+use super::status_words;
 use crate::{
     console::{
         pages::opportunities::{budget, kind_word},
@@ -14,13 +14,12 @@ use crate::{
 /// The list.
 pub struct Requests;
 
-impl List for Requests {
+impl List<Vendor> for Requests {
     const PATH: &'static str = paths::DATA_REQUESTS;
     const TITLE: &'static str = "Requests for data";
     const FILE_NAME: &'static str = "requests";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Requests"));
 
-    type Access = Vendor;
     type Row = OpenRequest;
 
     fn columns() -> Vec<Column<OpenRequest>> {
@@ -41,10 +40,10 @@ impl List for Requests {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
-        ListFilter { name: "kind", label: "What is wanted", values: || text::choices(kind_word) },
-        ListFilter { name: "asset_type", label: "Kind of data", values: || text::choices(kinds::plural) },
-        ListFilter { name: "budget_unit", label: "Budget", values: units },
+        ListFilter::text("text", "Title, tags, or buyer contain"),
+        ListFilter::choice("kind", "What is wanted", || text::choices(kind_word)),
+        ListFilter::choice("asset_type", "Kind of data", || text::choices(kinds::plural)),
+        ListFilter::choice("budget_unit", "Budget", units),
         ListFilter::amount("max_budget", "Budget starts at or below, USD"),
     ];
 
@@ -86,7 +85,7 @@ fn accepted(kinds: &[Kind]) -> String {
 }
 
 fn own_bid(_: &Context, row: &OpenRequest) -> Markup {
-    html! { @match row.own_bid { Some(status) => (status_badge(status)), None => (text::MISSING) } }
+    html! { @match row.own_bid { Some(status) => (badges::of(status_words(status))), None => (text::MISSING) } }
 }
 
 fn own_bid_text(row: &OpenRequest) -> String {

@@ -20,9 +20,3 @@ const fn status_words(status: BidStatus) -> (Tone, &'static str) {
         BidStatus::Completed => (Tone::Good, "Complete"),
     }
 }
-
-/// Shows the status of an own bid.
-fn status_badge(status: BidStatus) -> Markup {
-    let (tone, word) = status_words(status);
-    badges::badge(tone, word)
-}

@@ -9,10 +9,7 @@ use crate::{
 /// The page.
 pub struct WithdrawProjectBid;
 
-impl ConfirmationPage for WithdrawProjectBid {
-    type Access = Vendor;
-    type Subject = (Bid, Opportunity);
-
+impl ConfirmationPage<Vendor, (Bid, Opportunity)> for WithdrawProjectBid {
     const QUESTION: Question<Vendor, (Bid, Opportunity)> = Question {
         path: "/requests/bids/{id}/withdraw",
         title: "Withdraw a bid on a project",

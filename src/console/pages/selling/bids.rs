@@ -4,7 +4,7 @@
 use super::{hold_text, refund_rule};
 use crate::{
     console::{
-        pages::bids::{FILTERS, badge, word},
+        pages::bids::{FILTERS, status_words},
         parts::{about, fees},
         prelude::*,
         wording,
@@ -17,20 +17,19 @@ use crate::{
 /// The list.
 pub struct ReceivedBids;
 
-impl List for ReceivedBids {
+impl List<Vendor> for ReceivedBids {
     const PATH: &'static str = paths::OFFERS;
     const TITLE: &'static str = "Bids on your listings";
     const FILE_NAME: &'static str = "received-bids";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Bids"));
     const BUDGET: Budget = Budget::Sales;
 
-    type Access = Vendor;
     type Row = ReceivedOffer;
 
     fn columns() -> Vec<Column<ReceivedOffer>> {
         vec![
             Column::link("Listing", |row| path(row.id), |row| row.listing_title.clone()),
-            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::badge("Status", |row| status_words(row.status)),
             Column::money("Bid, USD", |row| row.amount),
             Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::day("Made", |row| row.created_at),
@@ -67,12 +66,10 @@ fn decline_path(id: Uuid) -> String {
 /// A bid.
 pub struct ReceivedBid;
 
-impl Page for ReceivedBid {
+impl Page<Vendor> for ReceivedBid {
     const PATH: &'static str = "/selling/bids/{bid_id}";
     const TITLE: &'static str = "Bid on a listing";
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -168,7 +165,7 @@ fn accepted(context: &Context, bid: &ReceivedOffer) -> Markup {
 
 fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
     let mut facts = vec![
-        ("Status", badge(bid.status)),
+        ("Status", badges::of(status_words(bid.status))),
         ("Bid", html! { (text::money(bid.amount)) ", before fees" }),
         ("Listed price", html! { (text::optional_money(bid.listing_price)) }),
         (
@@ -181,7 +178,7 @@ fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
         facts.push(("Changed", text::moment(bid.updated_at)));
     }
     facts.extend(bid.expires_at.map(|time| ("Answer by", text::moment(time))));
-    facts.extend(bid.decided_at.map(|time| (word(bid.status), text::moment(time))));
+    facts.extend(bid.decided_at.map(|time| (status_words(bid.status).1, text::moment(time))));
     facts.push(("ID", html! { span.mono.long { (bid.id) } }));
     html! { div.stack { (tables::facts(&facts)) p.note { "The market does not say who bids." } } }
 }
@@ -192,11 +189,8 @@ pub struct AcceptBid;
 /// The question before a bid is declined.
 pub struct DeclineBid;
 
-impl ConfirmationPage for AcceptBid {
+impl ConfirmationPage<Vendor, Received> for AcceptBid {
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
-    type Subject = Received;
 
     const QUESTION: Question<Vendor, Received> = Question {
         path: "/selling/bids/{bid_id}/accept",
@@ -230,11 +224,8 @@ impl ConfirmationPage for AcceptBid {
     };
 }
 
-impl ConfirmationPage for DeclineBid {
+impl ConfirmationPage<Vendor, Received> for DeclineBid {
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
-    type Subject = Received;
 
     const QUESTION: Question<Vendor, Received> = Question {
         path: "/selling/bids/{bid_id}/decline",
@@ -265,7 +256,9 @@ fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, Markup)) -
             .with_parent(amount, &path),
         prompt: match bid.status {
             OfferStatus::Submitted => Ok((lost, class, label)),
-            status => Err(html! { "This bid can no longer be answered. Its status: " (badge(status)) }),
+            status => Err(
+                html! { "This bid can no longer be answered. Its status: " (badges::of(status_words(status))) },
+            ),
         },
         leave: ("Back to the bid", path),
     }

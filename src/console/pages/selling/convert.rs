@@ -15,11 +15,9 @@ pub const PATH: &str = "/selling/earnings/convert";
 /// The page.
 pub struct Convert;
 
-impl Page for Convert {
+impl Page<Vendor> for Convert {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Convert earnings into credits";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         form(visit, &visit.inputs).await
@@ -50,7 +48,7 @@ fn consequences() -> Markup {
     } } }
 }
 
-impl FormPage for Convert {
+impl FormPage<Vendor> for Convert {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(BACK_TO_FORM) {
             return form(visit, &Inputs::kept(fields.clone())).await;

@@ -19,12 +19,10 @@ const MONTHS: u32 = 12;
 /// The page.
 pub struct Earnings;
 
-impl Page for Earnings {
+impl Page<Vendor> for Earnings {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Earnings";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Earnings"));
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let read = visit.read(|reader, vendor| {

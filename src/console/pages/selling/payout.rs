@@ -12,11 +12,9 @@ const TEXT: &str = "payout_setup";
 /// The page.
 pub struct PayoutSetup;
 
-impl Page for PayoutSetup {
+impl Page<Vendor> for PayoutSetup {
     const PATH: &'static str = paths::PAYOUT_SETUP;
     const TITLE: &'static str = "Payout";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         Ok(form(visit, &visit.inputs).await?.into())
@@ -31,7 +29,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Content> {
         "For example the name of the account, its number (IBAN), and the bank. At most " (text::grouped(MAX_LENGTH as u64))
         " characters. You see it once more before it is saved."
     };
-    let field = Field::lines(TEXT, "How the market pays your team").hint(hint).at_most(MAX_LENGTH).required();
+    let field = Field::lines(TEXT, "How the market pays your team").hint(hint).required();
     let form = html! {
         (field.show(inputs))
         (fields::buttons(context, "Review the payout details", ("Back to the earnings", paths::EARNINGS)))
@@ -74,7 +72,7 @@ fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
     settings::below_settings(context, content).with_parent(PayoutSetup::TITLE, paths::PAYOUT_SETUP).narrow()
 }
 
-impl FormPage for PayoutSetup {
+impl FormPage<Vendor> for PayoutSetup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(BACK_TO_FORM) {
             return Ok(form(visit, &Inputs::kept(fields.clone())).await?.into());

@@ -10,12 +10,10 @@ use crate::{
 /// The page.
 pub struct SaleStatement;
 
-impl Page for SaleStatement {
+impl Page<Vendor> for SaleStatement {
     const PATH: &'static str = "/selling/sales/{sale_id}";
     const TITLE: &'static str = "Statement of a sale";
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

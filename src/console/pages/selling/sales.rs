@@ -11,14 +11,13 @@ use crate::{
 /// The list.
 pub struct Sales;
 
-impl List for Sales {
+impl List<Vendor> for Sales {
     const PATH: &'static str = paths::SALES;
     const TITLE: &'static str = "Sales";
     const FILE_NAME: &'static str = "sales";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Sales"));
     const BUDGET: Budget = Budget::Sales;
 
-    type Access = Vendor;
     type Row = TeamSale;
 
     fn columns() -> Vec<Column<TeamSale>> {
@@ -37,9 +36,9 @@ impl List for Sales {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-        ListFilter { name: "kind", label: "Kind", values: deals::kinds },
-        ListFilter { name: "status", label: "Status", values: || text::choices(status_word) },
+        ListFilter::text("text", "Listing contains"),
+        ListFilter::choice("kind", "Kind", deals::kinds),
+        ListFilter::choice("status", "Status", || text::choices(status_word)),
         ListFilter::day("sold_from", "Sold from the day (UTC)"),
         ListFilter::day("sold_until", "Sold until the day (UTC)"),
     ];

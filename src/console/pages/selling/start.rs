@@ -14,12 +14,10 @@ use crate::{
 /// The page.
 pub struct VendorStart;
 
-impl Page for VendorStart {
+impl Page<Vendor> for VendorStart {
     const PATH: &'static str = paths::SELLING;
     const TITLE: &'static str = "Start";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Start"));
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let read = visit.read(|reader, vendor| {

@@ -23,11 +23,9 @@ pub const NOTHING_AVAILABLE: &str = "Nothing is available yet.";
 /// The page.
 pub struct Withdraw;
 
-impl Page for Withdraw {
+impl Page<Vendor> for Withdraw {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Withdraw earnings";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         form(visit, &visit.inputs).await
@@ -102,7 +100,7 @@ fn earliest(outlook: &EarningsOutlook, state: &PayoutState) -> Markup {
     } }
 }
 
-impl FormPage for Withdraw {
+impl FormPage<Vendor> for Withdraw {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(BACK_TO_FORM) {
             return form(visit, &Inputs::kept(fields.clone())).await;

@@ -9,12 +9,11 @@ use crate::{
 /// The list. A team that no longer sells still sees what it has withdrawn.
 pub struct Withdrawals;
 
-impl List for Withdrawals {
+impl List<Member> for Withdrawals {
     const PATH: &'static str = paths::WITHDRAWALS;
     const TITLE: &'static str = "Withdrawals";
     const FILE_NAME: &'static str = "withdrawals";
 
-    type Access = Member;
     type Row = TeamWithdrawal;
 
     fn columns() -> Vec<Column<TeamWithdrawal>> {
@@ -28,7 +27,7 @@ impl List for Withdrawals {
     }
 
     const FILTERS: &'static [ListFilter] =
-        &[ListFilter { name: "status", label: "Status", values: || text::choices(|status| state(status).1) }];
+        &[ListFilter::choice("status", "Status", || text::choices(|status| state(status).1))];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamWithdrawal>> {
         team_records::page(reader, member, &request.record_filters(), request.page)

@@ -32,11 +32,9 @@ pub struct NewGrant;
 /// The page that revokes a grant.
 pub struct RevokeGrant;
 
-impl Page for Grants {
+impl Page<Vendor> for Grants {
     const PATH: &'static str = paths::GRANTS;
     const TITLE: &'static str = "Upload grants";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let grants = visit.read(|reader, vendor| team_grants::list(reader, vendor, SHOWN)).await?;
@@ -87,12 +85,12 @@ fn list(context: &Context, grants: &[Grant]) -> Markup {
 }
 
 fn badge(state: GrantState) -> Markup {
-    match state {
-        GrantState::Open => badges::badge(Tone::Waiting, "Can be used"),
-        GrantState::Consumed => badges::badge(Tone::Good, "Used"),
-        GrantState::Expired => badges::badge(Tone::Neutral, "Expired"),
-        GrantState::Revoked => badges::badge(Tone::Neutral, "Revoked"),
-    }
+    badges::of(match state {
+        GrantState::Open => (Tone::Waiting, "Can be used"),
+        GrantState::Consumed => (Tone::Good, "Used"),
+        GrantState::Expired => (Tone::Neutral, "Expired"),
+        GrantState::Revoked => (Tone::Neutral, "Revoked"),
+    })
 }
 
 fn revoke_path(grant: Uuid) -> String {
@@ -103,11 +101,9 @@ fn below_grants(content: Content) -> Content {
     content.with_parent(super::SETTINGS, paths::PROFILE).with_parent("Upload grants", paths::GRANTS).narrow()
 }
 
-impl Page for NewGrant {
+impl Page<Vendor> for NewGrant {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Create an upload grant";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let groups = visit.read(groups::list).await?;
@@ -132,7 +128,7 @@ impl Page for NewGrant {
     }
 }
 
-impl FormPage for NewGrant {
+impl FormPage<Vendor> for NewGrant {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let mut problems = Vec::new();
         let title = fields.get("title").unwrap_or_default().to_owned();
@@ -186,10 +182,7 @@ fn reveal(context: &Context, grant: &Grant, token: &str) -> Content {
     below_grants(Content::new("The grant was created", body))
 }
 
-impl ConfirmationPage for RevokeGrant {
-    type Access = Vendor;
-    type Subject = Grant;
-
+impl ConfirmationPage<Vendor, Grant> for RevokeGrant {
     const QUESTION: Question<Vendor, Grant> = Question {
         path: "/settings/grants/{grant}/revoke",
         title: "Revoke an upload grant",

@@ -38,11 +38,9 @@ fn below_keys(content: Content) -> Content {
     content.with_parent(super::SETTINGS, paths::PROFILE).with_parent("Keys", paths::KEYS).narrow()
 }
 
-impl Page for NewKey {
+impl Page<TeamWithNda> for NewKey {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Create a key";
-
-    type Access = TeamWithNda;
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let inputs = &visit.inputs;
@@ -81,7 +79,7 @@ fn scopes() -> Vec<Choice> {
     TeamKeyScope::ALL.iter().map(choice).collect()
 }
 
-impl FormPage for NewKey {
+impl FormPage<TeamWithNda> for NewKey {
     async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let mut problems = Vec::new();
         let name = fields.get("name").unwrap_or_default().to_owned();
@@ -145,11 +143,9 @@ async fn find(visit: &Visit<TeamWithNda>) -> Result<KeyTimes> {
     visit.read(move |reader, access| team_keys::find(reader.rows, access.authenticated(), id)).await
 }
 
-impl Page for ReplaceKey {
+impl Page<TeamWithNda> for ReplaceKey {
     const PATH: &'static str = "/settings/keys/{key}/replace";
     const TITLE: &'static str = "Replace a key";
-
-    type Access = TeamWithNda;
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
@@ -176,7 +172,7 @@ impl Page for ReplaceKey {
     }
 }
 
-impl FormPage for ReplaceKey {
+impl FormPage<TeamWithNda> for ReplaceKey {
     async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let work = move |writer: &mut Writer, access: &TeamWithNda| {
@@ -198,11 +194,9 @@ impl FormPage for ReplaceKey {
     }
 }
 
-impl Page for RevokeKey {
+impl Page<TeamWithNda> for RevokeKey {
     const PATH: &'static str = "/settings/keys/{key}/revoke";
     const TITLE: &'static str = "Revoke a key";
-
-    type Access = TeamWithNda;
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
@@ -235,7 +229,7 @@ impl Page for RevokeKey {
     }
 }
 
-impl FormPage for RevokeKey {
+impl FormPage<TeamWithNda> for RevokeKey {
     async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let work = move |writer: &mut Writer, access: &TeamWithNda| {

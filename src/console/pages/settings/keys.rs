@@ -17,11 +17,9 @@ use crate::{
 /// The page.
 pub struct Keys;
 
-impl Page for Keys {
+impl Page<TeamWithNda> for Keys {
     const PATH: &'static str = paths::KEYS;
     const TITLE: &'static str = "Keys";
-
-    type Access = TeamWithNda;
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let keys = visit.read(|reader, access| team_keys::list(reader, access.authenticated())).await?;

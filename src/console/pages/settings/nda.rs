@@ -1,9 +1,11 @@
 //! The mutual NDA: its text, its acceptance by the team, and when that was.
 
+use data_encoding::HEXLOWER;
+
 use super::{below_settings, tabs};
 use crate::{
     console::{parts::markdown, prelude::*},
-    domain::{bundles::hexadecimal, teams::Team},
+    domain::teams::Team,
     operations::{
         access::AuthenticatedTeam,
         nda::{self, current_text},
@@ -29,11 +31,9 @@ struct Acceptance {
     is_due: bool,
 }
 
-impl Page for Nda {
+impl Page<AuthenticatedTeam> for Nda {
     const PATH: &'static str = paths::NDA;
     const TITLE: &'static str = "Mutual NDA";
-
-    type Access = AuthenticatedTeam;
 
     async fn show(visit: &Visit<AuthenticatedTeam>) -> Result<Answer> {
         let found = visit.read(|reader, access| {
@@ -59,7 +59,7 @@ impl Page for Nda {
     }
 }
 
-impl FormPage for Nda {
+impl FormPage<AuthenticatedTeam> for Nda {
     async fn submit(visit: &Visit<AuthenticatedTeam>, fields: &Fields) -> Result<Answer> {
         fields.require(ACCEPT, "Check this box if your team accepts the agreement.")?;
         let digest = fields.get(TEXT).unwrap_or_default().to_owned();
@@ -80,7 +80,7 @@ fn state(context: &Context, team: &Team, found: &Acceptance) -> Markup {
     };
     let mut facts = vec![("First accepted", text::moment(accepted_at))];
     if let Some(last) = &found.last {
-        let digest = hexadecimal(&last.digest);
+        let digest = HEXLOWER.encode(&last.digest);
         if last.accepted_at != accepted_at {
             facts.push(("Last accepted", text::moment(last.accepted_at)));
         }

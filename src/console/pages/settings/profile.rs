@@ -10,12 +10,10 @@ use crate::{
 /// The page.
 pub struct Profile;
 
-impl Page for Profile {
+impl Page<TeamWithNda> for Profile {
     const PATH: &'static str = paths::PROFILE;
     const TITLE: &'static str = "Team settings";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Team.link("Settings"));
-
-    type Access = TeamWithNda;
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let team = visit.access.authenticated().team();

@@ -21,11 +21,9 @@ pub struct EndSession;
 /// The button that ends all other sessions.
 pub struct EndOthers;
 
-impl Page for Sessions {
+impl Page<Authenticated> for Sessions {
     const PATH: &'static str = paths::SESSIONS;
     const TITLE: &'static str = "Sessions";
-
-    type Access = Authenticated;
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let market = visit.market().clone();
@@ -76,17 +74,18 @@ fn row(context: &Context, session: &Session, is_own: bool) -> [Cell; 5] {
         Head::text("Ends unless used").cell(text::moment(session.expires_at)),
         Head::text("End").cell(html! {
             @if is_own { span.note { "Sign out in the menu at the top" } }
-            @else { (fields::button(context, &path, "End", "little danger")) }
+            @else {
+                @let of = html! { bdi { (session.key_name) } ", " (text::moment(session.created_at)) };
+                (fields::row_button(context, &path, "End", of, "danger"))
+            }
         }),
     ]
 }
 
 // Sessions are no part of the market's records: their changes are neither audited nor kept for a repeated form.
-impl Action for EndSession {
+impl Action<Authenticated> for EndSession {
     const PATH: &'static str = "/settings/sessions/{session}/end";
     const TITLE: &'static str = "End a session";
-
-    type Access = Authenticated;
 
     async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
         let (access, id) = (visit.access.clone(), visit.id(0)?);
@@ -95,11 +94,9 @@ impl Action for EndSession {
     }
 }
 
-impl Action for EndOthers {
+impl Action<Authenticated> for EndOthers {
     const PATH: &'static str = END_OTHERS;
     const TITLE: &'static str = "End all other sessions";
-
-    type Access = Authenticated;
 
     async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
         let access = visit.access.clone();

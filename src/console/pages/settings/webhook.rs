@@ -38,11 +38,9 @@ pub struct SwitchWebhook;
 /// The button that sends a delivery again.
 pub struct Redeliver;
 
-impl Page for WebhookPage {
+impl Page<Member> for WebhookPage {
     const PATH: &'static str = "/settings/webhooks/{webhook}";
     const TITLE: &'static str = "Webhook";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -137,12 +135,13 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
         [
             Head::text("Event")
                 .cell(html! { a href=(context.links.to(&page)) { (event_text(delivery.event_type)) } }),
-            Head::text("Status").cell(delivery_state(delivery)),
+            Head::text("Status").cell(badges::of(state_words(delivery))),
             Head::text("Time").cell(text::moment(delivery.created_at)),
             Head::number("Attempts").cell(delivery.attempts),
             Head::text("Again").cell(
                 html! { @if webhook.disabled.is_none() && delivery.status != DeliveryStatus::Pending {
-                    (fields::button(context, &format!("{page}/redeliver"), "Send again", "little"))
+                    @let of = html! { (event_text(delivery.event_type)) ", " (text::moment(delivery.created_at)) };
+                    (fields::row_button(context, &format!("{page}/redeliver"), "Send again", of, ""))
                 } },
             ),
         ]
@@ -173,11 +172,6 @@ async fn file(visit: &Visit<Member>, webhook: Uuid) -> Result<Answer> {
     .await
 }
 
-fn delivery_state(delivery: &Delivery) -> Markup {
-    let (tone, words) = state_words(delivery);
-    badges::badge(tone, words)
-}
-
 const fn state_words(delivery: &Delivery) -> (Tone, &'static str) {
     match delivery.status {
         DeliveryStatus::Succeeded => (Tone::Good, "Delivered"),
@@ -197,11 +191,9 @@ fn more(context: &Context, webhook: &Webhook) -> Markup {
     }
 }
 
-impl Page for DeliveryPage {
+impl Page<Member> for DeliveryPage {
     const PATH: &'static str = "/settings/webhooks/{webhook}/deliveries/{delivery}";
     const TITLE: &'static str = "Delivery";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let (webhook, id) = (visit.id(0)?, visit.id(1)?);
@@ -213,7 +205,7 @@ impl Page for DeliveryPage {
         }
         let facts = [
             ("Event", html! { (event_text(delivery.event_type)) }),
-            ("Status", delivery_state(&delivery)),
+            ("Status", badges::of(state_words(&delivery))),
             ("Happened", text::moment(delivery.created_at)),
             (
                 "Next attempt",
@@ -260,11 +252,9 @@ pub fn attempts(attempts: &[Attempt]) -> Markup {
     tables::of("Attempts", attempts, row)
 }
 
-impl Action for TestWebhook {
+impl Action<Member> for TestWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/test";
     const TITLE: &'static str = "Send a test message";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -277,11 +267,9 @@ impl Action for TestWebhook {
     }
 }
 
-impl Action for SwitchWebhook {
+impl Action<Member> for SwitchWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/status";
     const TITLE: &'static str = "Pause or resume a webhook";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -297,11 +285,9 @@ impl Action for SwitchWebhook {
     }
 }
 
-impl Action for Redeliver {
+impl Action<Member> for Redeliver {
     const PATH: &'static str = "/settings/webhooks/{webhook}/deliveries/{delivery}/redeliver";
     const TITLE: &'static str = "Send a message again";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let (webhook, id) = (visit.id(0)?, visit.id(1)?);

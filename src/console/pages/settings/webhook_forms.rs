@@ -152,11 +152,9 @@ fn reveal(title: &str, webhook: &Webhook, secret: &str, visit: &Visit<Member>) -
     below_webhooks(Content::new(title, body)).narrow()
 }
 
-impl Page for NewWebhook {
+impl Page<Member> for NewWebhook {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Add a webhook";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let form = html! {
@@ -168,7 +166,7 @@ impl Page for NewWebhook {
     }
 }
 
-impl FormPage for NewWebhook {
+impl FormPage<Member> for NewWebhook {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
         let change = Change::new("create_webhook", "team", visit.access.team().id);
@@ -190,11 +188,9 @@ fn below_webhook(content: Content, webhook: Uuid) -> Content {
     below_webhooks(content).with_parent("Webhook", paths::webhook(webhook)).narrow()
 }
 
-impl Page for ChangeWebhook {
+impl Page<Member> for ChangeWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/change";
     const TITLE: &'static str = "Change a webhook";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhook = find(visit).await?;
@@ -215,7 +211,7 @@ fn seen(webhook: &Webhook) -> Seen {
     Seen::of(&(&webhook.url, &webhook.description, &webhook.event_types))
 }
 
-impl FormPage for ChangeWebhook {
+impl FormPage<Member> for ChangeWebhook {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
@@ -234,11 +230,9 @@ impl FormPage for ChangeWebhook {
     }
 }
 
-impl Page for ReplaceSecret {
+impl Page<Member> for ReplaceSecret {
     const PATH: &'static str = "/settings/webhooks/{webhook}/replace-secret";
     const TITLE: &'static str = "Replace the secret of a webhook";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhook = find(visit).await?;
@@ -258,7 +252,7 @@ impl Page for ReplaceSecret {
     }
 }
 
-impl FormPage for ReplaceSecret {
+impl FormPage<Member> for ReplaceSecret {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let work = move |writer: &mut Writer, member: &Member| team_webhooks::rotate(writer, member, id);
@@ -268,10 +262,7 @@ impl FormPage for ReplaceSecret {
     }
 }
 
-impl ConfirmationPage for DeleteWebhook {
-    type Access = Member;
-    type Subject = Webhook;
-
+impl ConfirmationPage<Member, Webhook> for DeleteWebhook {
     const QUESTION: Question<Member, Webhook> = Question {
         path: "/settings/webhooks/{webhook}/delete",
         title: "Delete a webhook",

@@ -9,11 +9,9 @@ use crate::{
 /// The page.
 pub struct Webhooks;
 
-impl Page for Webhooks {
+impl Page<Member> for Webhooks {
     const PATH: &'static str = paths::WEBHOOKS;
     const TITLE: &'static str = "Webhooks";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhooks = visit.read(team_webhooks::list).await?;

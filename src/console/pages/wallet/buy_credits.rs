@@ -10,11 +10,9 @@ use crate::{
 /// The page.
 pub struct BuyCredits;
 
-impl Page for BuyCredits {
+impl Page<Member> for BuyCredits {
     const PATH: &'static str = paths::BUY_CREDITS;
     const TITLE: &'static str = "Buy credits";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let balances = visit.read(wallet::balances).await?;
@@ -42,7 +40,7 @@ impl Page for BuyCredits {
     }
 }
 
-impl FormPage for BuyCredits {
+impl FormPage<Member> for BuyCredits {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let amount = fields.required_amount("amount")?;
         let change = Change::new("request_credits", "team", visit.access.team().id);

@@ -14,12 +14,11 @@ use crate::{
 /// The list.
 pub struct CreditPurchases;
 
-impl List for CreditPurchases {
+impl List<Member> for CreditPurchases {
     const PATH: &'static str = paths::CREDIT_PURCHASES;
     const TITLE: &'static str = "Requests for credits";
     const FILE_NAME: &'static str = "credit-purchases";
 
-    type Access = Member;
     type Row = TeamCreditPurchase;
 
     fn columns() -> Vec<Column<TeamCreditPurchase>> {
@@ -33,7 +32,7 @@ impl List for CreditPurchases {
         ]
     }
 
-    const FILTERS: &'static [ListFilter] = &[ListFilter { name: "status", label: "Status", values: states }];
+    const FILTERS: &'static [ListFilter] = &[ListFilter::choice("status", "Status", states)];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamCreditPurchase>> {
         team_records::page(reader, member, &request.record_filters(), request.page)
@@ -88,10 +87,7 @@ fn cancel_link(context: &Context, row: &TeamCreditPurchase) -> Markup {
 /// The page on which a request is canceled.
 pub struct CancelRequest;
 
-impl ConfirmationPage for CancelRequest {
-    type Access = Member;
-    type Subject = TeamCreditPurchase;
-
+impl ConfirmationPage<Member, TeamCreditPurchase> for CancelRequest {
     const QUESTION: Question<Member, TeamCreditPurchase> = Question {
         path: "/wallet/credit-purchases/{id}/cancel",
         title: "Cancel a request for credits",

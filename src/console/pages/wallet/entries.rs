@@ -19,12 +19,11 @@ pub struct CreditEntries;
 /// The entries of the earnings.
 pub struct EarningsEntries;
 
-impl List for CreditEntries {
+impl List<Member> for CreditEntries {
     const PATH: &'static str = CREDITS;
     const TITLE: &'static str = "Entries of the credits";
     const FILE_NAME: &'static str = "credit-entries";
 
-    type Access = Member;
     type Row = WalletLine;
 
     fn columns() -> Vec<Column<WalletLine>> {
@@ -51,12 +50,11 @@ impl List for CreditEntries {
     }
 }
 
-impl List for EarningsEntries {
+impl List<Member> for EarningsEntries {
     const PATH: &'static str = EARNINGS;
     const TITLE: &'static str = "Entries of the earnings";
     const FILE_NAME: &'static str = "earnings-entries";
 
-    type Access = Member;
     type Row = WalletLine;
 
     fn columns() -> Vec<Column<WalletLine>> {
@@ -97,8 +95,8 @@ fn finish(context: &Context, content: Content, current: &str) -> Content {
 }
 
 const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "entry_type", label: "Reason", values: || text::choices(type_word) },
-    ListFilter { name: "text", label: "Description contains", values: Vec::new },
+    ListFilter::choice("entry_type", "Reason", || text::choices(type_word)),
+    ListFilter::text("text", "Description contains"),
 ];
 
 const fn type_word(kind: EntryType) -> &'static str {

@@ -34,12 +34,10 @@ struct Wallet {
     pending: Vec<TeamCreditPurchase>,
 }
 
-impl Page for WalletPage {
+impl Page<Member> for WalletPage {
     const PATH: &'static str = paths::WALLET;
     const TITLE: &'static str = "Wallet";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Wallet"));
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let found = visit.read(read).await?;

@@ -21,8 +21,10 @@ pub const JSON: &str = "application/json";
 /// The request ID in example bodies.
 const REQUEST_ID: &str = "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11";
 
-/// An error response in the documents: its name in `components`, its status, its description, and an example.
+/// An error response in the documents: which operations have it, its name in `components`, its status, its description, and an
+/// example.
 struct ErrorResponse {
+    applies_to: AppliesTo,
     name: &'static str,
     status: &'static str,
     description: &'static str,
@@ -40,213 +42,166 @@ enum AppliesTo {
     IfMatch,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 15] = [
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "BadRequest",
-            status: "400",
-            description: "The request is malformed, or its cursor belongs to another request.",
-            example: || Error::InvalidCursor,
-        },
-    ),
-    (
-        AppliesTo::Authenticated,
-        ErrorResponse {
-            name: "Unauthorized",
-            status: "401",
-            description: "The API key is missing or invalid.",
-            example: || {
-                Error::Unauthorized("This API key has expired. Use another key of your team.".to_owned())
-            },
-        },
-    ),
-    (
-        AppliesTo::Authenticated,
-        ErrorResponse {
-            name: "Forbidden",
-            status: "403",
-            description: "The team lacks the marketplace role, has not accepted the mutual NDA, or is behind the \
-                      browse gate.",
-            example: || Error::BrowseLocked { published: 1, required: 3 },
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "NotFound",
-            status: "404",
-            description: "The resource does not exist, or the team cannot see it.",
-            example: || Error::not_found("listing"),
-        },
-    ),
-    (
-        AppliesTo::WithBody,
-        ErrorResponse {
-            name: "RequestTimeout",
-            status: "408",
-            description: "The request body did not arrive in time, or too slowly.",
-            example: || {
-                Error::RequestTimeout(
-                    "The body arrived too slowly. Send it again, with at least 10240 bytes every 10 seconds."
-                        .to_owned(),
-                )
-            },
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "Conflict",
-            status: "409",
-            description: "The current state of the resource does not allow the operation, or a quota of the team \
-                      is used up.",
-            example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
-        },
-    ),
-    (
-        AppliesTo::UploadGrant,
-        ErrorResponse {
-            name: "Gone",
-            status: "410",
-            description: "The upload grant was used or revoked, or has expired.",
-            example: || Error::Gone(GoneCode::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
-        },
-    ),
-    (
-        AppliesTo::EventCursor,
-        ErrorResponse {
-            name: "CursorExpired",
-            status: "410",
-            description: "Events after the cursor were removed.",
-            example: || {
-                let message = "Events up to evt_0000000000000042 were removed, since events are kept for 90 days. \
-                               Begin without a cursor, with the oldest event that is kept; the event \
-                               `outbox.trimmed` says what was removed.";
-                Error::Gone(GoneCode::CursorExpired, message.to_owned())
-            },
-        },
-    ),
-    (
-        AppliesTo::IfMatch,
-        ErrorResponse {
-            name: "PreconditionFailed",
-            status: "412",
-            description: "The record has changed since the caller read it, and nothing was changed now.",
-            example: || Error::PreconditionFailed,
-        },
-    ),
-    (
-        AppliesTo::WithBody,
-        ErrorResponse {
-            name: "PayloadTooLarge",
-            status: "413",
-            description: "The request body is too large.",
-            example: || Error::PayloadTooLarge { max_bytes: 16_777_216 },
-        },
-    ),
-    (
-        AppliesTo::WithBody,
-        ErrorResponse {
-            name: "UnsupportedMediaType",
-            status: "415",
-            description: "The request body has a content coding other than gzip, in which bodies may be sent.",
-            example: || Error::UnsupportedCoding("br".to_owned()),
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "ValidationFailed",
-            status: "422",
-            description: "The request has invalid values; the body lists all of them.",
-            example: || {
-                Error::invalid(Problem::query("limit", "less_than_equal", "`limit` must be at most 100."))
-            },
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "RateLimited",
-            status: "429",
-            description: "The team or the client address has used up its budget. Wait for the time in \
-                      `Retry-After`.",
-            example: || {
-                let budget = "`catalog` budget of 1200 requests per minute".to_owned();
-                Error::RateLimited { budget, retry_seconds: 1 }
-            },
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "InternalError",
-            status: "500",
-            description: "An internal error occurred; nothing was changed.",
-            example: || Error::internal(""),
-        },
-    ),
-    (
-        AppliesTo::All,
-        ErrorResponse {
-            name: "AtCapacity",
-            status: "503",
-            description: "The server is at capacity, its disk is full, or the market is being maintained \
-                      (`details.reason` is `maintenance`), and it did not start the operation, or, if \
-                      `details.begun` is true, the response took too long and the operation continues. Wait \
-                      for the time in `Retry-After`.",
-            example: || Error::AtCapacity { retry_seconds: 1 },
-        },
-    ),
-];
-
-/// The error codes that only operators get.
-const CODES_FOR_OPERATORS: [Code; 4] =
-    [Code::OperatorRequired, Code::CursorExpired, Code::WorldNotFound, Code::TooManyWorlds];
-
-/// The error responses that APIs with operator keys have instead of those with the same name.
-const FOR_OPERATORS: [ErrorResponse; 5] = [
+const ERROR_RESPONSES: [ErrorResponse; 15] = [
     ErrorResponse {
+        applies_to: AppliesTo::All,
+        name: "BadRequest",
+        status: "400",
+        description: "The request is malformed, or its cursor belongs to another request.",
+        example: || Error::InvalidCursor,
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::Authenticated,
         name: "Unauthorized",
         status: "401",
-        description: "The operator key is missing or invalid.",
-        example: || Error::Unauthorized("This API key has expired. Use another operator key.".to_owned()),
+        description: "The API key is missing or invalid.",
+        example: || Error::Unauthorized("This API key has expired. Use another key of your team.".to_owned()),
     },
     ErrorResponse {
+        applies_to: AppliesTo::Authenticated,
         name: "Forbidden",
         status: "403",
-        description: "The key is not an operator key.",
-        example: || Error::OperatorRequired,
+        description: "The team lacks the marketplace role, has not accepted the mutual NDA, or is behind the \
+                      browse gate.",
+        example: || Error::BrowseLocked { published: 1, required: 3 },
     },
     ErrorResponse {
+        applies_to: AppliesTo::All,
         name: "NotFound",
         status: "404",
-        description: "The resource does not exist.",
+        description: "The resource does not exist, or the team cannot see it.",
         example: || Error::not_found("listing"),
     },
     ErrorResponse {
-        name: "Conflict",
-        status: "409",
-        description: "The current state of the resource does not allow the operation, or a quota of the operator \
-                      key is used up. With `invalid_transition`, `details.allowed` names what the state allows: \
-                      in paths, hyphens replace the underscores of these names, and those that are in no path \
-                      are changes of fields.",
-        example: || Error::InvalidTransition {
-            from: "review",
-            allowed: vec!["withdraw", "approve", "request_changes", "reject"],
+        applies_to: AppliesTo::WithBody,
+        name: "RequestTimeout",
+        status: "408",
+        description: "The request body did not arrive in time, or too slowly.",
+        example: || {
+            Error::RequestTimeout(
+                "The body arrived too slowly. Send it again, with at least 10240 bytes every 10 seconds."
+                    .to_owned(),
+            )
         },
     },
     ErrorResponse {
+        applies_to: AppliesTo::All,
+        name: "Conflict",
+        status: "409",
+        description: "The current state of the resource does not allow the operation, or a quota of the team \
+                      is used up.",
+        example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::UploadGrant,
+        name: "Gone",
+        status: "410",
+        description: "The upload grant was used or revoked, or has expired.",
+        example: || Error::Gone(GoneCode::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::EventCursor,
+        name: "CursorExpired",
+        status: "410",
+        description: "Events after the cursor were removed.",
+        example: || {
+            let message = "Events up to evt_0000000000000042 were removed, since events are kept for 90 days. \
+                               Begin without a cursor, with the oldest event that is kept; the event \
+                               `outbox.trimmed` says what was removed.";
+            Error::Gone(GoneCode::CursorExpired, message.to_owned())
+        },
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::IfMatch,
+        name: "PreconditionFailed",
+        status: "412",
+        description: "The record has changed since the caller read it, and nothing was changed now.",
+        example: || Error::PreconditionFailed,
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::WithBody,
+        name: "PayloadTooLarge",
+        status: "413",
+        description: "The request body is too large.",
+        example: || Error::PayloadTooLarge { max_bytes: 16_777_216 },
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::WithBody,
+        name: "UnsupportedMediaType",
+        status: "415",
+        description: "The request body has a content coding other than gzip, in which bodies may be sent.",
+        example: || Error::UnsupportedCoding("br".to_owned()),
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::All,
+        name: "ValidationFailed",
+        status: "422",
+        description: "The request has invalid values; the body lists all of them.",
+        example: || {
+            Error::invalid(Problem::query("limit", "less_than_equal", "`limit` must be at most 100."))
+        },
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::All,
         name: "RateLimited",
         status: "429",
-        description: "The operator key or the client address has used up its budget. Wait for the time in \
+        description: "The team or the client address has used up its budget. Wait for the time in \
                       `Retry-After`.",
         example: || {
             let budget = "`catalog` budget of 1200 requests per minute".to_owned();
             Error::RateLimited { budget, retry_seconds: 1 }
         },
     },
+    ErrorResponse {
+        applies_to: AppliesTo::All,
+        name: "InternalError",
+        status: "500",
+        description: "An internal error occurred; nothing was changed.",
+        example: || Error::internal(""),
+    },
+    ErrorResponse {
+        applies_to: AppliesTo::All,
+        name: "AtCapacity",
+        status: "503",
+        description: "The server is at capacity, its disk is full, or the market is being maintained \
+                      (`details.reason` is `maintenance`), and it did not start the operation, or, if \
+                      `details.begun` is true, the response took too long and the operation continues. Wait \
+                      for the time in `Retry-After`.",
+        example: || Error::AtCapacity { retry_seconds: 1 },
+    },
+];
+
+/// The error codes that only operators get.
+const CODES_FOR_OPERATORS: [Code; 4] =
+    [Code::OperatorRequired, Code::CursorExpired, Code::WorldNotFound, Code::TooManyWorlds];
+
+/// What APIs with operator keys say instead about error responses: their names, descriptions, and examples.
+const FOR_OPERATORS: [(&str, &str, fn() -> Error); 5] = [
+    ("Unauthorized", "The operator key is missing or invalid.", || {
+        Error::Unauthorized("This API key has expired. Use another operator key.".to_owned())
+    }),
+    ("Forbidden", "The key is not an operator key.", || Error::OperatorRequired),
+    ("NotFound", "The resource does not exist.", || Error::not_found("listing")),
+    (
+        "Conflict",
+        "The current state of the resource does not allow the operation, or a quota of the operator \
+                      key is used up. With `invalid_transition`, `details.allowed` names what the state allows: \
+                      in paths, hyphens replace the underscores of these names, and those that are in no path \
+                      are changes of fields.",
+        || Error::InvalidTransition {
+            from: "review",
+            allowed: vec!["withdraw", "approve", "request_changes", "reject"],
+        },
+    ),
+    (
+        "RateLimited",
+        "The operator key or the client address has used up its budget. Wait for the time in \
+                      `Retry-After`.",
+        || {
+            let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+            Error::RateLimited { budget, retry_seconds: 1 }
+        },
+    ),
 ];
 
 /// Returns the response headers: name, description, and schema.
@@ -292,11 +247,8 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         AppliesTo::EventCursor => takes_event_cursor(operation),
         AppliesTo::IfMatch => takes_if_match(operation),
     };
-    let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
-        .iter()
-        .filter(|(applies_to, _)| applies(*applies_to))
-        .map(|(_, response)| response)
-        .collect();
+    let error_responses: Vec<&ErrorResponse> =
+        ERROR_RESPONSES.iter().filter(|response| applies(response.applies_to)).collect();
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
@@ -361,20 +313,19 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
         AppliesTo::IfMatch => has_if_match,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
-    for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
-        components["responses"][response.name] = response.for_keys(keys).to_json();
+    for response in ERROR_RESPONSES.iter().filter(|response| is_used(response.applies_to)) {
+        components["responses"][response.name] = response.to_json(keys);
     }
 }
 
 impl ErrorResponse {
     /// Returns the response that APIs with this kind of keys have.
-    fn for_keys(&self, keys: PrincipalKind) -> &ErrorResponse {
+    fn to_json(&self, keys: PrincipalKind) -> Value {
         let mut other = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
-        other.find(|response| response.name == self.name).unwrap_or(self)
-    }
-
-    fn to_json(&self) -> Value {
-        let error = (self.example)();
+        let other = other.find(|(name, ..)| *name == self.name);
+        let (description, example) = other
+            .map_or((self.description, self.example), |(_, description, example)| (*description, *example));
+        let error = example();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
         let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
         match self.status {
@@ -385,7 +336,7 @@ impl ErrorResponse {
         let example: Value =
             serde_json::from_slice(&problem::error_body(&error, REQUEST_ID)).expect("an error body is JSON");
         json!({
-            "description": self.description,
+            "description": description,
             "headers": header_references(&names),
             "content": {JSON: {
                 "schema": {"$ref": format!("#/components/schemas/{schema}")},

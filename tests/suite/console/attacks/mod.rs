@@ -13,17 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use marketplace::console::{self, PREFIX, PageRow};
 use regex::Regex;
 use serde_json::json;
-use uuid::Uuid;
 
+use super::{BOTH, BUYER, OPERATOR, VENDOR};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
 };
-
-const BUYER: &str = "mkt_demo_buyer";
-const VENDOR: &str = "mkt_demo_vendor";
-const BOTH: &str = "mkt_demo_both";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// Pages of the same path in the table, but with other IDs or queries, that are opened.
 const PER_PAGE: usize = 6;
@@ -114,12 +109,4 @@ pub fn row_of(address: &str) -> Option<PageRow> {
         .collect();
     // What is stated wins over parameters.
     rows.into_iter().min_by_key(|row| row.path.matches('{').count())
-}
-
-/// Returns the path of a page, with an ID that nothing has for each parameter.
-fn path_of(row: &PageRow) -> String {
-    let segments = row.path.split('/').map(|segment| {
-        if segment.starts_with('{') { Uuid::from_u128(7).to_string() } else { segment.to_owned() }
-    });
-    format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
 }

@@ -3,7 +3,7 @@
 use marketplace::console::{self, PREFIX};
 use poem::http::Method;
 
-use super::{BOTH, BUYER, path_of};
+use super::{super::path_of, BOTH, BUYER};
 use crate::harness::{
     self, TestMarket,
     browser::{Browser, Page},

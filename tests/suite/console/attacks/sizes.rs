@@ -4,7 +4,7 @@ use marketplace::console;
 use poem::http::Method;
 use uuid::Uuid;
 
-use super::{BOTH, path_of};
+use super::{super::path_of, BOTH};
 use crate::harness::{self, browser::Browser};
 
 /// What any page may weigh.

@@ -1,12 +1,25 @@
 //! Bids: made, changed, confirmed, withdrawn, expired, and accepted.
 
+use std::collections::BTreeMap;
+
 use marketplace::{
-    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents},
-    error::Error,
-    operations::listing_assets,
+    clock::fixture_record_id,
+    domain::{
+        listing_lifecycle::Operation,
+        listings::Actor,
+        money::Cents,
+        tasks::{VersionStage, VersionState},
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        listing_assets,
+        task_changes::{self, VersionInput},
+    },
     store,
     worlds::NewWorld,
 };
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{
@@ -14,8 +27,9 @@ use super::{
     count, credits, id_of, link_c4, made, perform, republish_plain, shop,
 };
 use crate::{
-    harness::{TestMarket, browser::Browser, listing_lifecycle},
-    sales::{accept, decline, listing_id},
+    catalog::small_market::{console_key, published, small_market_with},
+    harness::{TestMarket, browser::Browser, listing_lifecycle, teams},
+    sales::{accept, decline, give_credits, listing_id},
 };
 
 /// Bids on `plain`, and returns the path of the bid.
@@ -314,4 +328,47 @@ async fn accepted_bid_states_the_fee_of_its_acceptance() {
     let seller = Browser::signed_in(&copy, SELLER).await;
     seller.get(&received(&plain)).await.expect(200, "−$4.00").expect(200, "$36.00");
     seller.get(&received(&dear)).await.expect(200, "−$20.00").expect(200, "$80.00");
+}
+
+/// A bid is for the tasks that a taskset had, and for their versions.
+#[tokio::test]
+async fn bid_is_not_accepted_for_other_tasks() {
+    let version = json!({"created_at": "-P59D", "current_state": "live", "lifecycle_stage": "accepted"});
+    let task = |key: &str| json!({"key": key, "name": key, "created_at": "-P60D", "versions": [version]});
+    let market = small_market_with(
+        &[published("tasks", 30, &json!({"assets": ["set"], "accepts_bids": true}))],
+        &json!({
+            "tasksets": [{"key": "s", "team": "seller", "name": "S", "created_at": "-P96D", "columns": [],
+                "tasks": [task("one"), task("two")]}],
+            "assets": [{"key": "set", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P95D", "taskset": "s"}],
+            "keys": [console_key("buyer")],
+        }),
+    );
+    give_credits(&market, "buyer", 100_000);
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = made(&bid(&browser, "tasks", "amount=40").await, "bid_made");
+    let [one, two] = ["s/one", "s/two"].map(|key| fixture_record_id("tasks", key));
+    let add_version = |writer: &mut Writer| {
+        let version = VersionInput {
+            current_state: VersionState::Live,
+            lifecycle_stage: VersionStage::Accepted,
+            brief: BTreeMap::new(),
+            agent_config: BTreeMap::new(),
+            environment: BTreeMap::new(),
+        };
+        let seller = teams::vendor(writer.rows, "seller");
+        task_changes::add_version(writer, &seller, one, &version).map(drop)
+    };
+    let delete = |writer: &mut Writer| {
+        let seller = teams::vendor(writer.rows, "seller");
+        task_changes::delete_task(writer, &seller, two)
+    };
+    let changes: [&dyn Fn(&mut Writer) -> Result<()>; 2] = [&add_version, &delete];
+    for change in changes {
+        market.write(change).unwrap();
+        refused(&market, id_of(&path));
+        browser.get(&path).await.expect(200, "What you signed has changed since");
+        made(&bid(&browser, "tasks", "amount=40").await, "bid_changed");
+    }
+    accept(&market, "seller", id_of(&path)).unwrap();
 }

@@ -5,15 +5,12 @@ mod purchases;
 mod random;
 mod signatures;
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    clock::fixture_record_id,
-    domain::{
-        assets::RepositoryChannel, bundles::hexadecimal, listing_lifecycle::Operation, listings::Actor,
-    },
+    domain::{assets::RepositoryChannel, listing_lifecycle::Operation, listings::Actor},
     error::Result,
     market::Writer,
     operations::{
-        self,
         access::{Platform, Vendor},
         codebases::{self, LinkRequest},
         purchases as operations_of_purchases,
@@ -25,13 +22,13 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
         database, listing_lifecycle, teams,
     },
-    sales::{DAY, codebase, give_credits, listing_id},
+    sales::{DAY, asset_id, codebase, give_credits, listing_id},
 };
 
 const BUYER: &str = "mkt_buyer_console";
@@ -46,10 +43,6 @@ const TERMS: &str = "For training only.\nNo <b>copies</b>.";
 /// console.
 pub(super) fn shop() -> TestMarket {
     let code = |key: &str, price: Value| codebase(key, &price);
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let plain = json!({"assets": ["c1", "c2", "c3", "c4"], "sample_price_usd": 2, "accepts_bids": true, "terms": TERMS});
     let market = small_market_with(
         &[
@@ -63,17 +56,13 @@ pub(super) fn shop() -> TestMarket {
                 code("c1", json!(20)), code("c2", json!(12.5)), code("c3", Value::Null), code("c4", json!(45)),
                 code("c5", Value::Null), code("c2b", json!(1)),
             ],
-            "keys": [key("buyer"), key("other"), key("seller")],
+            "keys": [console_key("buyer"), console_key("other"), console_key("seller")],
         }),
     );
     for team in ["buyer", "other"] {
         give_credits(&market, team, 100_000);
     }
     market
-}
-
-fn asset_id(key: &str) -> Uuid {
-    fixture_record_id("assets", key)
 }
 
 /// Returns the address of the page on which a listing is bought.
@@ -112,22 +101,17 @@ fn id_of(path: &str) -> Uuid {
     path.rsplit('/').next().unwrap().parse().unwrap()
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Returns the credits of a team, in cents.
 fn credits(market: &TestMarket, team: &str) -> i64 {
-    let balances = market
-        .market()
-        .read_blocking(|reader| store::wallet::balances(reader.rows, teams::team(reader.rows, team).row_id));
+    let balances =
+        market.read(|reader| store::wallet::balances(reader.rows, teams::team(reader.rows, team).row_id));
     balances.unwrap().credits.0
 }
 
 /// Changes the fields of a listing, as its vendor.
 fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut ListingFields)) {
     let id = listing_id(listing);
-    let changed = write(market, |writer| {
+    let changed = market.write(|writer| {
         let row = store::listings::find(writer.rows, id)?.unwrap();
         let mut fields = store::listings::find_fields(writer.rows, row.row_id)?;
         change(&mut fields);
@@ -138,7 +122,7 @@ fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut L
 
 /// Performs an operation on a listing, as its usual actor.
 fn perform(market: &TestMarket, listing: &str, operation: Operation) {
-    write(market, |writer| listing_lifecycle::perform(writer, listing_id(listing), operation)).unwrap();
+    market.write(|writer| listing_lifecycle::perform(writer, listing_id(listing), operation)).unwrap();
 }
 
 /// Takes `plain` out of the catalog, changes something of it, and publishes it after another review.
@@ -146,7 +130,7 @@ fn republish_plain(market: &TestMarket, change: impl FnOnce(&mut Writer, &Vendor
     // A listing with a price of a sample but no sample is not reviewed again.
     change_listing(market, "plain", |fields| fields.sample_price = None);
     let listing = listing_id("plain");
-    let published = write(market, |writer| {
+    let published = market.write(|writer| {
         listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
         let vendor = teams::vendor(writer.rows, "seller");
         change(writer, &vendor)?;
@@ -168,24 +152,18 @@ fn link_c4(writer: &mut Writer, vendor: &Vendor) -> Result<()> {
 type Decision<T> = fn(&mut Writer, Platform, Actor, Uuid) -> Result<T>;
 
 fn decide<T>(market: &TestMarket, purchase: Uuid, decision: Decision<T>) -> Result<T> {
-    write(market, |writer| decision(writer, Platform::of_process(), Actor::Platform, purchase))
+    market.write(|writer| decision(writer, Platform::of_process(), Actor::Platform, purchase))
 }
 
 fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
     decide(market, purchase, operations_of_purchases::complete)
 }
 
-async fn run_background(market: &TestMarket) {
-    let market = market.market().clone();
-    let run = move || operations::background::run_pending(&market, &|| true).unwrap();
-    tokio::task::spawn_blocking(run).await.unwrap();
-}
-
 /// Returns the text of the agreement of a purchase, after checking that the receipt states its digest.
 async fn agreement(browser: &Browser<'_>, purchase: &str) -> String {
     let file = browser.get(&format!("{purchase}/agreement")).await;
     assert_eq!(file.status(), 200, "{}", file.text);
-    let digest = hexadecimal(&Sha256::digest(&file.response.bytes));
+    let digest = HEXLOWER.encode(&Sha256::digest(&file.response.bytes));
     browser.get(purchase).await.expect(200, &digest);
     file.text
 }

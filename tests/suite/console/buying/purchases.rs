@@ -1,7 +1,8 @@
 //! What is bought, at which price, once, and what the receipt says.
 
+use data_encoding::HEXLOWER;
 use marketplace::{
-    domain::{assets::Kind, bundles::hexadecimal, listing_lifecycle::Operation, listings::DeliveryMethod},
+    domain::{assets::Kind, listing_lifecycle::Operation, listings::DeliveryMethod},
     operations::{access::Platform, linked_data, purchases as operations_of_purchases, teams},
 };
 use serde_json::json;
@@ -9,8 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, SELLER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete,
-    count, credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, run_background, shop,
-    write,
+    count, credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, shop,
 };
 use crate::{
     catalog::small_market::published,
@@ -82,7 +82,7 @@ async fn only_the_description_of_an_asset_without_data_is_delivered() {
     let page = browser.get(&format!("{}?scope=selection", buy_path("plain"))).await;
     page.expect(200, "Code c1, codebase, $20.00, description only");
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
-    run_background(&market).await;
+    market.run_background_on_a_thread().await;
     // The agreement says how it is delivered, whatever the listing says later.
     deliver(DeliveryMethod::Download);
     let page = browser.get(&receipt).await;
@@ -231,7 +231,7 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
-    run_background(&market).await;
+    market.run_background_on_a_thread().await;
     let page = browser.get(&receipt).await;
     page.expect(200, "What you bought").expect(200, "sha256sum --check");
     page.expect(200, "7 files: 4 of the assets, 3 that describe them");
@@ -253,7 +253,7 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     assert_eq!(files.len(), lines.len());
     for (digest, path) in lines {
         let bytes = files.get(path).expect("a delivered file");
-        assert_eq!(hexadecimal(&Sha256::digest(bytes)), digest, "{path}");
+        assert_eq!(HEXLOWER.encode(&Sha256::digest(bytes)), digest, "{path}");
         page.expect(200, digest);
     }
 }
@@ -266,7 +266,7 @@ async fn receipt_has_the_names_at_the_time_of_the_purchase() {
     let ordered = made(&buy(&browser, "dear", "pay_with=invoice").await, "ordered");
     for name in ["Seller house", "Buyer house"] {
         let new = format!("New {name}");
-        write(&market, |writer| teams::rename(writer, Platform::of_process(), name, &new)).unwrap();
+        market.write(|writer| teams::rename(writer, Platform::of_process(), name, &new)).unwrap();
     }
     for path in [receipt, ordered] {
         let page = browser.get(&path).await;
@@ -281,14 +281,14 @@ async fn receipt_has_the_proof_of_the_log_within_an_hour() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
-    run_background(&market).await;
+    market.run_background_on_a_thread().await;
     let link = format!("href=\"{receipt}/proof\"");
     let page = browser.get(&receipt).await;
     page.expect(200, "available within an hour");
     assert!(!page.text.contains(&link));
     browser.get(&format!("{receipt}/proof")).await.expect(503, "is being prepared");
     market.clock().advance(DAY / 24);
-    run_background(&market).await;
+    market.run_background_on_a_thread().await;
     let proof = format!(" --proof proof-{}.json</code>", id_of(&receipt));
     browser.get(&receipt).await.expect(200, &link).expect(200, &proof);
     browser.get(&format!("{receipt}/proof")).await.expect(200, "urn:x-marketplace:log:");

@@ -7,7 +7,7 @@ use marketplace::{
 
 use super::{
     BUYER, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count, credits, id_of,
-    made, purchases, shop, write,
+    made, purchases, shop,
 };
 use crate::harness::browser::Browser;
 
@@ -147,7 +147,7 @@ async fn order_from_before_terms_were_kept_is_completed() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
     let order = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
-    let forgotten = write(&market, |writer| {
+    let forgotten = market.write(|writer| {
         let purchase = store::purchases::find(writer.rows, id_of(&order))?.unwrap();
         store::agreements::delete_ordered_terms(writer.rows, purchase.row_id)
     });

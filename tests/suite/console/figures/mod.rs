@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 use marketplace::domain::{figures::Step, time::Timestamp};
 use regex::Regex;
 
+use super::OPERATOR;
 use crate::harness::browser::Browser;
-
-const OPERATOR: &str = "mkt_demo_operator";
 
 const FIGURES: [&str; 9] = [
     "catalog-growth",

@@ -180,7 +180,7 @@ async fn job_that_starts_later_has_no_time_at_which_it_was_queued() {
         let at = writer.now.plus_seconds(3_600);
         store::jobs::enqueue(writer.rows, JobKind::SealLog, JobSubject::NONE, at)
     };
-    market.market().write_blocking(enqueue).unwrap();
+    market.write(enqueue).unwrap();
     let found = rows(&browser, "/operator/jobs", "kind=seal_log").await;
     let [(_, cells)] = &found[..] else { panic!("{found:?}") };
     let [_, kind, _, _, _, queued, starts, _] = &cells[..] else { panic!("{cells:?}") };

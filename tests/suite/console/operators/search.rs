@@ -280,7 +280,7 @@ async fn each_page_of_operators_has_the_search_and_no_other() {
     let create = |writer: &mut marketplace::market::Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "reader", KeyScope::Read, None)
     };
-    let reader = market.market().write_blocking(create).unwrap().1;
+    let reader = market.write(create).unwrap().1;
     for key in [OPERATOR, &reader] {
         let browser = Browser::signed_in(&market, key).await;
         for path in ["/console/operator", SEARCH, "/console/operator/teams", "/console/settings/sessions"] {

@@ -121,10 +121,7 @@ async fn webhooks_that_fail_are_counted() {
     let url = CheckedUrl::resolve(&market.market().settings().webhooks, &receiver.url).unwrap();
     let input =
         WebhookInput { team: None, url: &url, description: "", event_types: &[EventType::TeamCreated] };
-    market
-        .market()
-        .write_blocking(|writer| webhooks::create(writer, Platform::of_process(), &input))
-        .unwrap();
+    market.write(|writer| webhooks::create(writer, Platform::of_process(), &input)).unwrap();
     let _sender = WebhookSender::start(market.market(), &Handle::current()).unwrap();
     backups::create_team(market.market(), "Anybody");
     receiver.wait_for(1).await;
@@ -151,7 +148,7 @@ fn create_key(market: &TestMarket, scope: KeyScope) -> String {
     let create = |writer: &mut marketplace::market::Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "tests", scope, None)
     };
-    market.market().write_blocking(create).unwrap().1
+    market.write(create).unwrap().1
 }
 
 /// Operators start on this page, and keys that may only read see all of it.
@@ -191,7 +188,7 @@ async fn health_is_that_of_the_market() {
     page.expect(200, "complete, and compared with its digests");
     assert!(!page.text.contains("No backup yet"));
     let read = |reader: &marketplace::market::Reader| Health::read(reader, FileFacts::read(market.market())?);
-    let health = market.market().read_blocking(read).unwrap();
+    let health = market.read(read).unwrap();
     assert_eq!((health.index_lag, health.has_index_failed), (0, false));
     assert!(health.database_bytes > 0 && health.files.disk_free_bytes > 0);
     assert!(health.files.last_backup.is_some_and(|backup| backup.bytes > 0 && backup.missing_files == 0));
@@ -202,7 +199,7 @@ async fn health_is_that_of_the_market() {
 async fn figures_are_sums_over_the_lists() {
     let market = harness::demo();
     let find = |reader: &marketplace::market::Reader| operator_start::find(reader, Platform::of_process());
-    let Overview { activity, .. } = market.market().read_blocking(find).unwrap();
+    let Overview { activity, .. } = market.read(find).unwrap();
     let now = market.clock().now();
     let midnight = format!("{}T00:00:00Z", now.day());
     let midnight = marketplace::domain::time::Timestamp::parse(&midnight).unwrap();

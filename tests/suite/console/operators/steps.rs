@@ -165,7 +165,7 @@ impl<'m> Markets<'m> {
 
 /// Returns the text that a page asks to type again.
 fn retyped(page: &Page) -> Option<String> {
-    let name = page.text.split("<b id=\"retype\"><bdi>").nth(1)?.split("</bdi>").next()?;
+    let name = page.text.split("<b id=\"retype\" translate=\"no\"><bdi>").nth(1)?.split("</bdi>").next()?;
     Some(name.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 

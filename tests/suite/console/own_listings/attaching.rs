@@ -12,10 +12,7 @@ use crate::{
 
 fn attached(market: &TestMarket) -> Vec<Uuid> {
     let listing = row(market, listing_id("draft")).row_id;
-    let assets = market
-        .market()
-        .read_blocking(|reader| store::listing_assets::list_first(reader.rows, listing, 100))
-        .unwrap();
+    let assets = market.read(|reader| store::listing_assets::list_first(reader.rows, listing, 100)).unwrap();
     assets.iter().map(|asset| asset.id).collect()
 }
 

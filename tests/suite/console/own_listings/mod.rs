@@ -10,23 +10,20 @@ mod samples;
 mod story;
 
 use marketplace::{
-    clock::fixture_record_id,
     domain::{listing_lifecycle::Operation, listings::Actor},
-    error::Result,
-    market::Writer,
     store::{self, listings::ListingFields, listings::ListingRow},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
         listing_lifecycle, markup,
     },
-    sales::{codebase, give_credits, listing_id},
+    sales::{asset_id, codebase, give_credits, listing_id},
 };
 
 const SELLER: &str = "mkt_seller_console";
@@ -67,10 +64,6 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
     lacking["codebase"].as_object_mut().unwrap().remove("commits");
     let notes = json!({"key": "notes", "team": "seller", "sku": "raw_data", "title": "Notes", "description": "D", "price_usd": 5,
         "domain_tags": ["finance"], "created_at": "-P95D", "raw_data": {}});
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let mut values = json!({"assets": ["c1", "c2"], "accepts_bids": true});
     for (name, value) in draft.as_object().unwrap() {
         values[name] = value.clone();
@@ -84,17 +77,13 @@ fn market_of(draft: &Value, further: &[Value]) -> TestMarket {
         ],
         &json!({
             "assets": assets,
-            "keys": [key("buyer"), key("seller"), key("both")],
+            "keys": [console_key("buyer"), console_key("seller"), console_key("both")],
         }),
     );
     for team in ["seller", "buyer"] {
         give_credits(&market, team, 100_000);
     }
     market
-}
-
-fn asset_id(key: &str) -> Uuid {
-    fixture_record_id("assets", key)
 }
 
 /// Returns the path of the page of a listing.
@@ -106,25 +95,20 @@ fn draft() -> String {
     path_of(listing_id("draft"))
 }
 
-fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.market().write_blocking(work)
-}
-
 /// Carries out a decision of the platform, with a note to the vendor.
 fn decide(market: &TestMarket, listing: Uuid, operation: Operation, note: Option<&str>) {
-    let decided = write(market, |writer| {
-        listing_lifecycle::perform_as(writer, listing, operation, Actor::Platform, note)
-    });
+    let decided = market
+        .write(|writer| listing_lifecycle::perform_as(writer, listing, operation, Actor::Platform, note));
     decided.unwrap();
 }
 
 fn row(market: &TestMarket, listing: Uuid) -> ListingRow {
-    market.market().read_blocking(|reader| Ok(store::listings::find(reader.rows, listing)?.unwrap())).unwrap()
+    market.read(|reader| Ok(store::listings::find(reader.rows, listing)?.unwrap())).unwrap()
 }
 
 fn fields(market: &TestMarket, listing: Uuid) -> ListingFields {
     let row = row(market, listing).row_id;
-    market.market().read_blocking(|reader| store::listings::find_fields(reader.rows, row)).unwrap()
+    market.read(|reader| store::listings::find_fields(reader.rows, row)).unwrap()
 }
 
 /// Opens the page of a step, and sends its form.
@@ -212,7 +196,6 @@ async fn commits_of<T>(market: &TestMarket, request: impl Future<Output = T>) ->
 /// Returns the credits of the seller, in cents.
 fn credits(market: &TestMarket) -> i64 {
     let team = |reader: &store::Reader| crate::harness::teams::team(reader, "seller").row_id;
-    let balances =
-        market.market().read_blocking(|reader| store::wallet::balances(reader.rows, team(reader.rows)));
+    let balances = market.read(|reader| store::wallet::balances(reader.rows, team(reader.rows)));
     balances.unwrap().credits.0
 }

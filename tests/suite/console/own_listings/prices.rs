@@ -53,7 +53,7 @@ async fn sample_that_costs_more_than_the_listing_is_remarked_on() {
         let create = |writer: &mut Writer| {
             keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
         };
-        let (_, key) = market.market().write_blocking(create).unwrap();
+        let (_, key) = market.write(create).unwrap();
         let operator = Browser::signed_in(&market, &key).await;
         let page = operator.get(&format!("/console/operator/review/{}", listing_id("draft"))).await;
         page.expect(200, "As buyers see it");

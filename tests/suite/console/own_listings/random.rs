@@ -21,7 +21,7 @@ use marketplace::{
 };
 use uuid::Uuid;
 
-use super::{Menu, SELLER, asset_id, draft, market, row, write};
+use super::{Menu, SELLER, asset_id, draft, market, row};
 use crate::{
     harness::{TestMarket, browser::Browser, listing_lifecycle, random::Random, teams},
     sales::{buy, listing_id},
@@ -64,7 +64,7 @@ fn perform(writer: &mut Writer, operation: Operation) -> Result<()> {
 /// Whether an operation is accepted now. It is not carried out.
 fn is_accepted(market: &TestMarket, operation: Operation) -> bool {
     const UNDONE: &str = "accepted, and undone";
-    let result: Result<()> = write(market, |writer| {
+    let result: Result<()> = market.write(|writer| {
         perform(writer, operation)?;
         Err(Error::Conflict(UNDONE.to_owned()))
     });
@@ -116,7 +116,7 @@ fn change_facts(market: &TestMarket, random: &mut Random) -> String {
     let id = listing_id("draft");
     let choice = random.below(7);
     let is_on = random.percent(70);
-    let changed = write(market, |writer| {
+    let changed = market.write(|writer| {
         let vendor = teams::vendor(writer.rows, "seller");
         let mut fields = read_fields(writer.rows, id)?;
         match choice {
@@ -138,7 +138,7 @@ fn change_facts(market: &TestMarket, random: &mut Random) -> String {
 
 /// Offers `c1` exclusively on another listing, too. Returns the ID of that one.
 fn offer_once(market: &TestMarket) -> Uuid {
-    let offered = write(market, |writer| {
+    let offered = market.write(|writer| {
         let vendor = teams::vendor(writer.rows, "seller");
         let fields = ListingFields {
             title: "Single".to_owned(),
@@ -164,7 +164,7 @@ fn decide(market: &TestMarket, random: &mut Random) -> String {
         Operation::RequestChanges,
         Operation::Certify,
     ]);
-    let decided = write(market, |writer| listing_lifecycle::perform(writer, listing_id("draft"), decision));
+    let decided = market.write(|writer| listing_lifecycle::perform(writer, listing_id("draft"), decision));
     format!("{decision:?} {}", decided.is_ok())
 }
 

@@ -7,7 +7,7 @@ use marketplace::{
 };
 use serde_json::json;
 
-use super::{SELLER, asset_id, decide, done, draft, edited, market, market_with, row, write};
+use super::{SELLER, asset_id, decide, done, draft, edited, market, market_with, row};
 use crate::{
     harness::{TestMarket, browser::Browser, database},
     sales::listing_id,
@@ -83,9 +83,8 @@ async fn round_that_was_sent_back_is_no_approval() {
     page.expect(200, "round 1 of the review").expect(200, "<bdi>Listing draft</bdi>").expect(200, "Third");
     assert!(!page.text.contains("<bdi>Second</bdi>"), "{}", page.visible());
     let since = |since| {
-        let read = market
-            .market()
-            .read_blocking(|reader| reviews::changes_of_any(reader, Platform::of_process(), listing, since));
+        let read =
+            market.read(|reader| reviews::changes_of_any(reader, Platform::of_process(), listing, since));
         let found = read.unwrap().unwrap();
         (found.since.number, found.before.title)
     };
@@ -131,10 +130,8 @@ async fn digest_of_a_round_is_that_of_what_was_submitted() {
     let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
     let listing = listing_id("draft");
     let digest = || {
-        let rounds = market
-            .market()
-            .read_blocking(|reader| reviews::list_of_any(reader, Platform::of_process(), listing))
-            .unwrap();
+        let rounds =
+            market.read(|reader| reviews::list_of_any(reader, Platform::of_process(), listing)).unwrap();
         rounds[0].sha256.clone()
     };
     let mut digests = Vec::new();
@@ -147,7 +144,8 @@ async fn digest_of_a_round_is_that_of_what_was_submitted() {
     assert_eq!(digests[0], digests[2]);
     assert_ne!(digests[0], digests[1]);
     change_asset(&seller, "c1", "detach").await;
-    write(&market, |writer| crate::harness::listing_lifecycle::perform(writer, listing, Operation::Submit))
+    market
+        .write(|writer| crate::harness::listing_lifecycle::perform(writer, listing, Operation::Submit))
         .unwrap();
     assert_ne!(digest(), digests[2], "other data");
 }

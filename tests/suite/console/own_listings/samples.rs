@@ -8,7 +8,7 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{SELLER, asset_id, decide, done, draft, edit, edited, fields, market_with, write};
+use super::{SELLER, asset_id, decide, done, draft, edit, edited, fields, market_with};
 use crate::{
     harness::{TestMarket, browser::Browser},
     sales::listing_id,
@@ -22,7 +22,7 @@ fn store_files(market: &TestMarket, files: &[(&str, u64)]) {
     }
     let structure = tree.into_structure();
     let roots = serde_json::to_string(&structure.roots).unwrap();
-    let stored = write(market, |writer| {
+    let stored = market.write(|writer| {
         let team = crate::harness::teams::team(writer.rows, "seller").row_id;
         let found = store::assets::find_own(writer.rows, team, asset_id("c1"))?;
         let asset = found.expect("an asset").row_id;

@@ -3,9 +3,7 @@
 use marketplace::domain::listing_lifecycle::Operation;
 use uuid::Uuid;
 
-use super::{
-    BUYER, LISTINGS, Menu, SELLER, commits_of, decide, done, edit, edited, market, path_of, row, write,
-};
+use super::{BUYER, LISTINGS, Menu, SELLER, commits_of, decide, done, edit, edited, market, path_of, row};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
@@ -193,6 +191,6 @@ async fn withdrawn_listing_can_be_changed_again() {
     let page = seller.get(&path).await;
     page.expect(200, "Not &lt;i&gt;here&lt;/i&gt;.");
     assert!(Menu::of(&page, &path).reason("Submit for review").contains("Make a new listing"));
-    write(&market, |writer| listing_lifecycle::perform(writer, listing, Operation::Archive)).unwrap();
+    market.write(|writer| listing_lifecycle::perform(writer, listing, Operation::Archive)).unwrap();
     seller.get(&path).await.expect(200, "It is put away.");
 }

@@ -50,7 +50,7 @@ fn market() -> TestMarket {
 fn operator_key(market: &TestMarket, name: &str, scope: KeyScope) -> String {
     let create =
         |writer: &mut Writer| keys::create_for_operator(writer, Platform::of_process(), name, scope, None);
-    market.market().write_blocking(create).unwrap().1
+    market.write(create).unwrap().1
 }
 
 async fn reviewer<'m>(market: &'m TestMarket, name: &str) -> Browser<'m> {
@@ -81,11 +81,11 @@ async fn decide(browser: &Browser<'_>, page: &Page, key: &str, decision: &str, n
 
 fn perform(market: &TestMarket, key: &str, operation: Operation) {
     let perform = |writer: &mut Writer| listing_lifecycle::perform(writer, listing_id(key), operation);
-    market.market().write_blocking(perform).unwrap();
+    market.write(perform).unwrap();
 }
 
 fn review_status(market: &TestMarket, key: &str) -> String {
     let find = |reader: &marketplace::market::Reader| store::listings::find(reader.rows, listing_id(key));
-    let listing = market.market().read_blocking(find).unwrap().unwrap();
+    let listing = market.read(find).unwrap().unwrap();
     marketplace::string_enum::StringEnum::as_str(listing.status.review).to_owned()
 }

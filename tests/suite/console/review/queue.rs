@@ -103,7 +103,8 @@ async fn page_has_all_to_decide_on_and_leads_to_the_next_one() {
         "In the catalog",
         "1 of 3 in the queue",
         "review.",
-        "aria-keyshortcuts=\"a\"",
+        "data-key=\"a\"",
+        "data-keys-switch",
         "<kbd>n</kbd>",
     ] {
         page.expect(200, text);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{decide, market, open, operator_key, path_of, perform, review_status, reviewer};
 use crate::{
+    catalog::small_market::{listing, small_market_with},
     harness::{TestMarket, listing_lifecycle, markup},
     sales::listing_id,
 };
@@ -25,7 +26,7 @@ fn describe(market: &TestMarket, key: &str, description: &str) {
         description.clone_into(&mut fields.description);
         listing_lifecycle::update(writer, listing.id, &fields)
     };
-    market.market().write_blocking(change).unwrap();
+    market.write(change).unwrap();
 }
 
 #[tokio::test]
@@ -105,6 +106,32 @@ async fn change_of_an_asset_is_another_revision() {
     let page = open(&ada, &path_of("a")).await;
     page.expect(200, "It has changed since it was submitted").expect(200, "?since=1");
     open(&ada, &format!("{}?since=1", path_of("a"))).await.expect(200, "Assets changed: 1");
+    assert_eq!(decide(&ada, &page, "a", "approve", "").await.status(), 303);
+}
+
+/// The number of tasks and the newest one stay the same.
+#[tokio::test]
+async fn new_version_of_a_task_is_another_revision() {
+    let version = json!({"created_at": "-P59D", "current_state": "live", "lifecycle_stage": "accepted"});
+    let task = json!({"key": "one", "name": "One", "created_at": "-P60D", "versions": [version]});
+    let market = small_market_with(
+        &[listing("a", &json!({"assets": ["set"], "history": [{"event": "submitted", "at": "-P3D"}]}))],
+        &json!({
+            "tasksets": [{"key": "s", "team": "seller", "name": "S", "created_at": "-P70D", "columns": [], "tasks": [task]}],
+            "assets": [{"key": "set", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P95D", "taskset": "s"}],
+        }),
+    );
+    let ada = reviewer(&market, "Ada").await;
+    let seen = open(&ada, &path_of("a")).await;
+    assert!(!seen.text.contains("It has changed since it was submitted"), "{}", seen.visible());
+    let key = operator_key(&market, "Carol", KeyScope::All);
+    let versions = format!("/operator/v1/tasks/{}/versions", fixture_record_id("tasks", "s/one"));
+    let version = json!({"current_state": "live", "brief": {"prompt": "Sort it."}});
+    market.call(&key, "POST", &versions, &version).await.expect_status(201);
+    let stale = decide(&ada, &seen, "a", "approve", "").await;
+    stale.expect(409, "The listing was changed since").expect(409, "new versions of tasks: 1");
+    let page = open(&ada, &path_of("a")).await;
+    page.expect(200, "It has changed since it was submitted");
     assert_eq!(decide(&ada, &page, "a", "approve", "").await.status(), 303);
 }
 

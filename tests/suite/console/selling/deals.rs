@@ -17,7 +17,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::{Browser, Page},
@@ -35,10 +35,8 @@ const LISTINGS: [&str; 5] = ["l0", "l1", "l2", "l3", "l4"];
 const HOLD: i64 = 7;
 
 fn market() -> TestMarket {
-    let key = json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": VENDOR, "created_at": "-P99D"});
     let listings = LISTINGS.map(|key| published(key, 30, &json!({"accepts_bids": true})));
-    let market = small_market_with(&listings, &json!({"keys": [key]}));
+    let market = small_market_with(&listings, &json!({"keys": [console_key("seller")]}));
     for team in BUYERS {
         give_credits(&market, team, 100_000_000);
     }
@@ -182,8 +180,7 @@ fn refund(market: &TestMarket, random: &mut Random, model: &mut Model) {
     }
     let id = *random.pick(&ids);
     let platform = Platform::of_process();
-    let refunded =
-        market.market().write_blocking(|writer| purchases::refund(writer, platform, Actor::Platform, id));
+    let refunded = market.write(|writer| purchases::refund(writer, platform, Actor::Platform, id));
     let sale = model.sales.get_mut(&id).unwrap();
     if refunded.is_ok() {
         assert!(sale.available_at.is_some(), "it is refunded once");
@@ -337,7 +334,7 @@ async fn earnings_are_released_converted_and_withdrawn() {
         let rows = crate::harness::database::connect_to_copy(market.market());
         let sql = "SELECT uuid FROM withdrawals WHERE cents = ?1";
         let id: Uuid = rows.query_row(sql, [amount], |row| row.get(0)).unwrap();
-        let decided = market.market().write_blocking(|writer| {
+        let decided = market.write(|writer| {
             let decide = if is_paid { withdrawals::mark_paid } else { withdrawals::mark_failed };
             decide(writer, Platform::of_process(), Actor::Platform, id)
         });

@@ -14,8 +14,9 @@ use marketplace::{
 };
 use serde_json::json;
 
+use super::{OPERATOR, VENDOR};
 use crate::{
-    catalog::small_market::{published, small_market_with},
+    catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
         browser::Browser,
@@ -24,9 +25,6 @@ use crate::{
     },
     sales::{DAY, buy, complete, listing_id},
 };
-
-const VENDOR: &str = "mkt_demo_vendor";
-const OPERATOR: &str = "mkt_demo_operator";
 
 /// Names of the teams that buy in the demo.
 const BUYERS: [&str; 2] = ["Aurora Frontier", "Copperline"];
@@ -55,10 +53,11 @@ async fn sales_are_filtered_by_days_in_utc_only() {
 /// Invoices need not be paid in the order of the purchases.
 #[tokio::test]
 async fn sales_are_in_the_order_of_their_payments() {
-    let key = json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
-        "secret": "mkt_seller_console", "created_at": "-P99D"});
     let keys = ["a", "b", "c", "d"];
-    let market = small_market_with(&keys.map(|key| published(key, 30, &json!({}))), &json!({"keys": [key]}));
+    let market = small_market_with(
+        &keys.map(|key| published(key, 30, &json!({}))),
+        &json!({"keys": [console_key("seller")]}),
+    );
     let [a, b, c, d] = keys
         .map(|key| buy(&market, "buyer", listing_id(key), PurchaseKind::Full, PayWith::Invoice).unwrap().id);
     for (purchase, micros) in [(c, 1_000_000), (a, 1_000_000), (b, 0), (d, 0)] {
@@ -72,7 +71,7 @@ async fn sales_are_in_the_order_of_their_payments() {
     assert_eq!(titles, ["Listing d", "Listing b", "Listing a", "Listing c"]);
     let page = |start| {
         let request = TeamPageRequest { start, limit: 2, counts: false };
-        let found = market.market().read_blocking(|reader| {
+        let found = market.read(|reader| {
             let team = teams::team(reader.rows, "seller").row_id;
             SALES.page::<TeamSale>(reader.rows, team, reader.now, &Filters::default(), request)
         });

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    catalog::small_market::{listing, published, seed_market, small_market_with},
+    catalog::small_market::{console_key, listing, published, seed_market, small_market_with},
     harness::{
         NOW, TestMarket,
         browser::{Browser, Page},
@@ -32,13 +32,9 @@ const BOTH: &str = "mkt_both_console";
 
 /// Returns an asset of the seller that lacks nothing, and keys for the console.
 fn records() -> Value {
-    let key = |team: &str| {
-        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
-            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
-    };
     let files = json!({"key": "files", "team": "seller", "sku": "raw_data", "title": "Tide gauges", "description": "D",
         "domain_tags": ["finance"], "price_usd": 5, "created_at": "-P95D", "raw_data": {}});
-    json!({"assets": [files], "keys": [key("seller"), key("both")]})
+    json!({"assets": [files], "keys": [console_key("seller"), console_key("both")]})
 }
 
 /// Returns a market in which nothing waits for the seller, who has the published listing `plain`.
@@ -57,9 +53,8 @@ fn tidy_market() -> TestMarket {
 
 /// Sets, or deletes, how the market pays the seller.
 fn set_payout(market: &TestMarket, text: Option<&str>) {
-    let set = market.market().write_blocking(|writer| {
-        teams::set_payout_setup(writer, Platform::of_process(), "Seller house", text)
-    });
+    let set =
+        market.write(|writer| teams::set_payout_setup(writer, Platform::of_process(), "Seller house", text));
     set.unwrap();
 }
 
@@ -235,7 +230,7 @@ fn receive_bid(market: &TestMarket) {
 fn reviewed(market: &TestMarket, key: &str, decision: Operation, note: Option<&str>) {
     let history = json!([{"event": "submitted", "at": "-P8D"}]);
     market.seed_json(&json!({"listings": [listing(key, &json!({"assets": ["files"], "history": history}))]}));
-    let decided = market.market().write_blocking(|writer| {
+    let decided = market.write(|writer| {
         listing_lifecycle::perform_as(writer, listing_id(key), decision, Actor::Platform, note)
     });
     decided.unwrap();
@@ -263,9 +258,8 @@ fn deprecate(market: &TestMarket) {
         accepts_new_listings: true,
         message: "Use another kind.",
     };
-    let deprecated = market.market().write_blocking(|writer| {
-        asset_types::deprecate(writer, Platform::of_process(), Kind::RawData, &input)
-    });
+    let deprecated =
+        market.write(|writer| asset_types::deprecate(writer, Platform::of_process(), Kind::RawData, &input));
     deprecated.unwrap();
 }
 

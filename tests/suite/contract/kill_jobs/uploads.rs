@@ -2,15 +2,15 @@
 
 use std::io::{Cursor, Write};
 
-use marketplace::{
-    domain::assets::Exclusivity,
-    operations::{self, grants::GrantInput},
-};
+use marketplace::operations;
 use serde_json::{Value, json};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{KilledMarket, TEAM};
-use crate::harness::server::{Server, read_response};
+use crate::harness::{
+    grant_input,
+    server::{Server, read_response},
+};
 
 /// Bytes of padding in the zip: more than the socket buffers hold, so that the server has received only a
 /// part.
@@ -69,13 +69,7 @@ fn path_of_url(url: &Value) -> &str {
 #[test]
 fn upload_completes_once_despite_server_kills() {
     let killed_market = KilledMarket::new("file:///nowhere");
-    let grant = GrantInput {
-        team: TEAM,
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
+    let grant = grant_input(TEAM, "Ledger");
     let granted =
         killed_market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
     let bytes = create_zip();

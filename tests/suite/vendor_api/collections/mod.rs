@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::model::{COLUMNS, FILTERS, GROUP_ORDER, GROUPS, ModelAsset, expected_assets, random_market};
 use super::seller_market::{OTHER, SELLER, market_with, seeded_id, seller_call, seller_get};
-use crate::harness::{TestMarket, random::Random};
+use crate::harness::{TestMarket, elements, random::Random};
 
 async fn group_ids(market: &TestMarket) -> BTreeMap<&'static str, String> {
     let groups = seller_get(market, "asset-groups").await["groups"].clone();
@@ -29,7 +29,7 @@ async fn group_ids(market: &TestMarket) -> BTreeMap<&'static str, String> {
 }
 
 fn item_ids(list: &Value) -> Vec<&str> {
-    list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect()
+    elements(&list["items"]).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
 /// Names are found in any case and without their marks, and are equal in any case and encoding.
@@ -69,8 +69,7 @@ async fn names_are_compared_in_all_scripts() {
         ("name:is:データ", &["ﾃﾞｰﾀ"]),
     ] {
         let list = seller_get(&market, &format!("raw-data?filter={filter}")).await;
-        let found: Vec<&str> =
-            list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap()).collect();
+        let found: Vec<&str> = elements(&list["items"]).map(|item| item["title"].as_str().unwrap()).collect();
         assert_eq!(found, expected, "{filter}");
     }
 }
@@ -265,12 +264,7 @@ async fn attachable_counts_what_the_listing_accepts() {
         ("?deprecated=false&stage=complete".to_owned(), 2),
     ] {
         let list = seller_get(&market, &format!("assets{query}")).await;
-        let counted: u64 = list["groups"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|group| group["attachable"].as_u64().unwrap())
-            .sum();
+        let counted: u64 = elements(&list["groups"]).map(|group| group["attachable"].as_u64().unwrap()).sum();
         assert_eq!(counted, attachable, "{query}");
     }
 }
@@ -315,14 +309,10 @@ async fn invalid_query_parameters_are_rejected() {
 #[tokio::test]
 async fn postponed_inventory_rows_are_inserted_on_open() {
     let (market, assets) = random_market(5);
-    let team = market
-        .market()
-        .read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"))
-        .unwrap();
+    let team = market.read(|reader| operations::teams::resolve(reader.rows, "Seller house")).unwrap();
     let own = KindFields::Other(&[]);
     market
-        .market()
-        .write_blocking(|writer| {
+        .write(|writer| {
             store::inventory::postpone(writer.rows, store::inventory::last_asset_row_id(writer.rows)?)?;
             let asset = NewAsset {
                 id: uuid::Uuid::from_u128(0xa55e7),

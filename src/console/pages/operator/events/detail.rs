@@ -13,11 +13,9 @@ use crate::{
 /// The page.
 pub struct EventPage;
 
-impl Page for EventPage {
+impl Page<Operator> for EventPage {
     const PATH: &'static str = "/operator/events/{id}";
     const TITLE: &'static str = "Event";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let id = EventId::parse(visit.parameter(0)).ok_or_else(|| Error::not_found("page"))?;

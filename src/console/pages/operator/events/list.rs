@@ -22,13 +22,11 @@ const EVENTS_PER_PART: usize = 500;
 /// The page.
 pub struct Events;
 
-impl Page for Events {
+impl Page<Operator> for Events {
     const PATH: &'static str = EVENTS;
     const TITLE: &'static str = "Events";
     const OPERATIONS: &'static [&'static str] = &["list_events"];
     const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Events"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let asked = AskedFilters::of(&visit.query);

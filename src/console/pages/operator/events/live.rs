@@ -9,11 +9,9 @@ const SHOWN: usize = 30;
 /// The page.
 pub struct LiveEvents;
 
-impl Page for LiveEvents {
+impl Page<Operator> for LiveEvents {
     const PATH: &'static str = LIVE;
     const TITLE: &'static str = "What happens now";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let asked = AskedFilters::of(&visit.query);

@@ -16,11 +16,9 @@ use crate::{
 /// The page.
 pub struct FigurePage;
 
-impl Page for FigurePage {
+impl Page<Operator> for FigurePage {
     const PATH: &'static str = "/operator/figures/{name}";
     const TITLE: &'static str = "Figure";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let figure = figures::find(visit.parameter(0)).ok_or_else(|| Error::not_found("page"))?;

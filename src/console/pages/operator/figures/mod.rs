@@ -14,18 +14,16 @@ use crate::{
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
-    vec![PageRow::page::<Figures>(), PageRow::page::<detail::FigurePage>()]
+    vec![PageRow::page(Figures), PageRow::page(detail::FigurePage)]
 }
 
 /// The page that lists all figures.
 pub struct Figures;
 
-impl Page for Figures {
+impl Page<Operator> for Figures {
     const PATH: &'static str = FIGURES;
     const TITLE: &'static str = "Figures";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Figures"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let body = html! {

@@ -35,11 +35,9 @@ struct CaseView {
     listing: listing::ListingPageData,
 }
 
-impl Page for CasePage {
+impl Page<Operator> for CasePage {
     const PATH: &'static str = "/operator/review/{listing}";
     const TITLE: &'static str = "Review of a listing";
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -67,7 +65,7 @@ impl Page for CasePage {
     }
 }
 
-impl FormPage for CasePage {
+impl FormPage<Operator> for CasePage {
     async fn submit(visit: &Visit<Operator>, fields: &Fields) -> Result<Answer> {
         let signed_in =
             visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
@@ -164,7 +162,7 @@ fn state(context: &Context, case: &Case) -> Markup {
         return html! { @if case.has_changed_since_submission() {
             (badges::warning(html! {
                 b { "It has changed since it was submitted. " }
-                "Its assets can change during a review, for example when tasks are added. "
+                "Its assets can change during a review, for example when tasks are added, or get new versions. "
                 @if let Some(link) = &link { a href=(link) { "See what has changed" } "." }
             }))
         } };

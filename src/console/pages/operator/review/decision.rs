@@ -29,9 +29,6 @@ const NOTE: &str = "note";
 /// Maximum number of characters of a template in the list of templates.
 const MAX_LABEL: usize = 70;
 
-/// Maximum number of characters of a note.
-const MAX_NOTE: usize = crate::domain::texts::NOTE.max;
-
 /// Shows what a reviewer can decide now.
 pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let is_in_review = facts::is_in_review(case);
@@ -44,11 +41,10 @@ pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
             (templates(context))
             (Field::lines(NOTE, "Note to the vendor")
                 .hint(html! { "Needed to request changes and to reject. The vendor reads it in the notification, and with the listing." })
-                .at_most(MAX_NOTE)
                 .show(&context.inputs))
             div.stack.tight {
-                button.primary.full name=(DECISION) value="approve" aria-keyshortcuts="a" { @if asks { "Approve…" } @else { "Approve" } }
-                button.full name=(DECISION) value="request_changes" aria-keyshortcuts="r" { "Request changes" }
+                button.primary.full name=(DECISION) value="approve" data-key="a" { @if asks { "Approve…" } @else { "Approve" } }
+                button.full name=(DECISION) value="request_changes" data-key="r" { "Request changes" }
                 button.danger.full name=(DECISION) value="reject" { "Reject…" }
             }
         }
@@ -62,7 +58,7 @@ pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
         }
         @if is_in_review {
             p.note data-keys hidden { kbd { "a" } " approves, " kbd { "r" } " requests changes, " kbd { "n" } " opens the next listing. \
-                The keys do nothing while you write; " kbd { "Esc" } " leaves the note." }
+                The keys do nothing while you write; " kbd { "Esc" } " leaves the note. “Keys” at the end of the page switches them off." }
         }
     };
     html! {
@@ -248,7 +244,7 @@ async fn ask_to_reject(
     filters: &Filters,
     note: &str,
 ) -> Result<Answer> {
-    let note = Field::lines(NOTE, "Note to the vendor").value(note).at_most(MAX_NOTE).required();
+    let note = Field::lines(NOTE, "Note to the vendor").value(note).required();
     let body = |_: &str| {
         html! {
             p { "The vendor cannot submit it again, and would have to make a new listing. To let the vendor correct it, request changes instead." }

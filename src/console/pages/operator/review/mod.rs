@@ -10,5 +10,5 @@ use crate::console::navigation::PageRow;
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
-    vec![PageRow::page::<queue::ReviewQueue>(), PageRow::form::<case::CasePage>()]
+    vec![PageRow::list(queue::ReviewQueue), PageRow::form(case::CasePage)]
 }

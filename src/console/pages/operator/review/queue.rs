@@ -8,13 +8,12 @@ use crate::{
 /// The list.
 pub struct ReviewQueue;
 
-impl List for ReviewQueue {
+impl List<Operator> for ReviewQueue {
     const PATH: &'static str = REVIEW;
     const TITLE: &'static str = "Review";
     const FILE_NAME: &'static str = "review";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Review"));
 
-    type Access = Operator;
     type Row = WaitingListing;
 
     fn columns() -> Vec<Column<WaitingListing>> {
@@ -30,9 +29,9 @@ impl List for ReviewQueue {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
-        ListFilter { name: KIND, label: "Has a", values: kinds::choices },
-        ListFilter { name: REVIEWED_BEFORE, label: "Was reviewed before", values: resources::yes_or_no },
+        ListFilter::text(VENDOR, "Vendor, by name or ID"),
+        ListFilter::choice(KIND, "Has a", kinds::choices),
+        ListFilter::choice(REVIEWED_BEFORE, "Was reviewed before", resources::yes_or_no),
     ];
 
     fn load(reader: &Reader, operator: &Operator, request: &ListRequest) -> Result<TeamPage<WaitingListing>> {

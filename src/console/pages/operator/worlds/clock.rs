@@ -32,12 +32,10 @@ async fn clock(context: &Context, world: &Arc<World>) -> Result<ClockState> {
     context.market().spawn_blocking(move |_: &Market| Ok(world.clock())).await
 }
 
-impl Page for MoveClock {
+impl Page<ActingOperator> for MoveClock {
     const PATH: &'static str = "/operator/worlds/{world}/clock";
     const TITLE: &'static str = "Clock of a world";
     const OPERATIONS: &'static [&'static str] = &["change_world_clock", "get_world_clock"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let world = find(&visit.context)?;
@@ -51,7 +49,7 @@ impl Page for MoveClock {
     }
 }
 
-impl FormPage for MoveClock {
+impl FormPage<ActingOperator> for MoveClock {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
@@ -73,12 +71,10 @@ impl FormPage for MoveClock {
     }
 }
 
-impl Action for SetMode {
+impl Action<ActingOperator> for SetMode {
     const PATH: &'static str = "/operator/worlds/{world}/clock/mode";
     const TITLE: &'static str = "Stop the clock of a world, or let it run";
     const OPERATIONS: &'static [&'static str] = &["change_world_clock"];
-
-    type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;

@@ -22,12 +22,10 @@ pub struct ResetWorld;
 /// The page that asks before a world is deleted.
 pub struct DeleteWorld;
 
-impl Page for WorldPage {
+impl Page<Operator> for WorldPage {
     const PATH: &'static str = "/operator/worlds/{world}";
     const TITLE: &'static str = "World";
     const OPERATIONS: &'static [&'static str] = &["get_world"];
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let world = find(&visit.context)?;
@@ -106,12 +104,10 @@ fn keys(keys: &[WorldKey]) -> Markup {
     }
 }
 
-impl Page for ResetWorld {
+impl Page<ActingOperator> for ResetWorld {
     const PATH: &'static str = "/operator/worlds/{world}/reset";
     const TITLE: &'static str = "Reset a world";
     const OPERATIONS: &'static [&'static str] = &["reset_world"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let lost = "The world returns to where it was forked: data, clock, and settings. Its clock is stopped, and its faults are removed.";
@@ -119,7 +115,7 @@ impl Page for ResetWorld {
     }
 }
 
-impl FormPage for ResetWorld {
+impl FormPage<ActingOperator> for ResetWorld {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
@@ -134,12 +130,10 @@ impl FormPage for ResetWorld {
     }
 }
 
-impl Page for DeleteWorld {
+impl Page<ActingOperator> for DeleteWorld {
     const PATH: &'static str = "/operator/worlds/{world}/delete";
     const TITLE: &'static str = "Delete a world";
     const OPERATIONS: &'static [&'static str] = &["delete_world"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let lost = "Everything in the world is deleted, except for its snapshots. Its address stops working.";
@@ -147,7 +141,7 @@ impl Page for DeleteWorld {
     }
 }
 
-impl FormPage for DeleteWorld {
+impl FormPage<ActingOperator> for DeleteWorld {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         audit(visit, fields, Self::OPERATIONS[0], &world).await?;

@@ -34,12 +34,10 @@ const fn label(kind: FaultKind) -> &'static str {
     }
 }
 
-impl Page for NewFaultPage {
+impl Page<ActingOperator> for NewFaultPage {
     const PATH: &'static str = "/operator/worlds/{world}/faults/new";
     const TITLE: &'static str = "Add a fault";
     const OPERATIONS: &'static [&'static str] = &["add_fault"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let world = find(&visit.context)?;
@@ -134,7 +132,7 @@ fn timing(inputs: &Inputs) -> Markup {
     }
 }
 
-impl FormPage for NewFaultPage {
+impl FormPage<ActingOperator> for NewFaultPage {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let sandbox = visit.served.require_sandbox()?;

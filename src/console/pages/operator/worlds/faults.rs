@@ -15,12 +15,10 @@ pub struct DeleteFault;
 /// The button that deletes all faults.
 pub struct DeleteFaults;
 
-impl Page for FaultList {
+impl Page<Operator> for FaultList {
     const PATH: &'static str = "/operator/worlds/{world}/faults";
     const TITLE: &'static str = "Faults";
     const OPERATIONS: &'static [&'static str] = &["list_faults"];
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let world = find(&visit.context)?;
@@ -60,18 +58,17 @@ fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
             Head::number("Fitted").cell(text::grouped(fault.matched)),
             Head::number("Took effect").cell(text::grouped(fault.used)),
         ];
-        let delete = || Head::text("Delete").cell(fields::button(context, &delete, "Delete", "little"));
+        let button = || fields::row_button(context, &delete, "Delete", fault.id(), "");
+        let delete = || Head::text("Delete").cell(button());
         cells.into_iter().chain(is_acting.then(delete))
     };
     tables::of("Faults", faults, row)
 }
 
-impl Action for DeleteFault {
+impl Action<ActingOperator> for DeleteFault {
     const PATH: &'static str = "/operator/worlds/{world}/faults/{fault}/delete";
     const TITLE: &'static str = "Delete a fault";
     const OPERATIONS: &'static [&'static str] = &["delete_fault"];
-
-    type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
@@ -83,12 +80,10 @@ impl Action for DeleteFault {
     }
 }
 
-impl Action for DeleteFaults {
+impl Action<ActingOperator> for DeleteFaults {
     const PATH: &'static str = "/operator/worlds/{world}/faults/delete-all";
     const TITLE: &'static str = "Delete all faults";
     const OPERATIONS: &'static [&'static str] = &["delete_faults"];
-
-    type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;

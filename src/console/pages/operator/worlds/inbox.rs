@@ -14,12 +14,10 @@ const SHOWN: usize = 100;
 /// The page.
 pub struct InboxPage;
 
-impl Page for InboxPage {
+impl Page<Operator> for InboxPage {
     const PATH: &'static str = "/operator/worlds/{world}/inbox";
     const TITLE: &'static str = "Messages to webhooks";
     const OPERATIONS: &'static [&'static str] = &["list_world_webhooks"];
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let world = find(&visit.context)?;

@@ -14,13 +14,11 @@ struct WorldRow {
     expires_at: Option<Timestamp>,
 }
 
-impl Page for WorldList {
+impl Page<Operator> for WorldList {
     const PATH: &'static str = WORLDS;
     const TITLE: &'static str = "Worlds";
     const OPERATIONS: &'static [&'static str] = &["list_worlds"];
     const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Worlds"));
-
-    type Access = Operator;
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let Some(sandbox) = visit.served.sandbox().cloned() else {

@@ -19,17 +19,17 @@ pub const WORLD: &str = "world";
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
     vec![
-        PageRow::page::<list::WorldList>().of_kind(WORLD),
-        PageRow::form::<new::NewWorldPage>(),
-        PageRow::page::<detail::WorldPage>(),
-        PageRow::form::<detail::ResetWorld>(),
-        PageRow::form::<detail::DeleteWorld>(),
-        PageRow::form::<clock::MoveClock>(),
-        PageRow::action::<clock::SetMode>(),
-        PageRow::page::<faults::FaultList>(),
-        PageRow::form::<fault_form::NewFaultPage>(),
-        PageRow::action::<faults::DeleteFault>(),
-        PageRow::action::<faults::DeleteFaults>(),
-        PageRow::page::<inbox::InboxPage>(),
+        PageRow::page(list::WorldList).of_kind(WORLD),
+        PageRow::form(new::NewWorldPage),
+        PageRow::page(detail::WorldPage),
+        PageRow::form(detail::ResetWorld),
+        PageRow::form(detail::DeleteWorld),
+        PageRow::form(clock::MoveClock),
+        PageRow::action(clock::SetMode),
+        PageRow::page(faults::FaultList),
+        PageRow::form(fault_form::NewFaultPage),
+        PageRow::action(faults::DeleteFault),
+        PageRow::action(faults::DeleteFaults),
+        PageRow::page(inbox::InboxPage),
     ]
 }

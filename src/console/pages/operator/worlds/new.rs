@@ -19,12 +19,10 @@ const SOURCES: [&str; 3] = ["demo", "empty", "market"];
 /// Maximum number of hours that a world exists, if it ends by itself.
 const MAX_HOURS: i64 = 720;
 
-impl Page for NewWorldPage {
+impl Page<ActingOperator> for NewWorldPage {
     const PATH: &'static str = "/operator/worlds/new";
     const TITLE: &'static str = "Create a world";
     const OPERATIONS: &'static [&'static str] = &["create_world"];
-
-    type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         visit.served.sandbox().ok_or_else(|| Error::not_found("page"))?;
@@ -59,7 +57,7 @@ fn input_fields(inputs: &Inputs) -> Markup {
         (fields::select(inputs, "webhooks", "Messages to webhooks are", webhooks, "inbox"))
         (Field::integer("seed", "Seed").hint(html! { "Worlds with the same seed that get the same requests answer alike." }).show(inputs))
         (Field::integer("hours", "Ends after, hours").hint(html! { "Leave it empty to keep it until it is deleted." }).show(inputs))
-        (Field::lines("settings", "Settings").hint(settings_hint).at_most(10_000).show(inputs))
+        (Field::lines("settings", "Settings").hint(settings_hint).show(inputs))
         label.tick {
             input type="checkbox" name="port" value="yes" checked[inputs.is_chosen("port", "yes", false)];
             span { "Give it a port of its own, for clients that drop the path of an address" }
@@ -118,7 +116,7 @@ fn settings(fields: &Fields) -> Result<Vec<(String, Value)>> {
     settings.collect()
 }
 
-impl FormPage for NewWorldPage {
+impl FormPage<ActingOperator> for NewWorldPage {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let sandbox = visit.served.sandbox().cloned().ok_or_else(|| Error::not_found("page"))?;
         let mut new = read(fields, visit.access.used_key().0)?;
