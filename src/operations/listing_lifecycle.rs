@@ -22,7 +22,7 @@ use crate::{
         quality_runs::RunTrigger,
         texts,
     },
-    error::{Error, Problem, Result, StateCode},
+    error::{Error, Problem, Result, StateCode, refusal},
     market::Writer,
     store::{
         self,
@@ -351,14 +351,6 @@ fn problems(checked: Result<()>) -> Result<Vec<Problem>> {
     match checked {
         Ok(()) => Ok(Vec::new()),
         Err(Error::Invalid(problems)) => Ok(problems),
-        Err(error) => Err(error),
-    }
-}
-
-fn refusal(checked: Result<()>) -> Result<Option<String>> {
-    match checked {
-        Ok(()) => Ok(None),
-        Err(error @ (Error::Conflict(_) | Error::InvalidState(..))) => Ok(Some(error.message())),
         Err(error) => Err(error),
     }
 }

@@ -3,6 +3,7 @@
 use super::{checklist, checks, note, reviews, steps, title_of, why_not};
 use crate::{
     console::{
+        pages::deals,
         parts::{
             asset_prices, fees, listing_states,
             listing_view::{self, bids_text, sample_price_text},
@@ -89,6 +90,13 @@ fn next(context: &Context, page: &OwnListingPage) -> Markup {
         (LifecycleStage::Archived, _) => {
             (Tone::Neutral, html! { "It is put away. Restore it to work on it or to publish it again." })
         }
+        (LifecycleStage::Active, _) if page.obstacles.assets.is_some() => (
+            Tone::Warning,
+            html! {
+                b { "Buyers find it in the catalog, but can neither buy it nor bid on it. " }
+                @if let Some(reason) = &page.obstacles.assets { (deals::for_team(reason)) }
+            },
+        ),
         (LifecycleStage::Active, _) => (
             Tone::Good,
             html! {

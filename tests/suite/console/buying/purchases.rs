@@ -9,8 +9,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{
-    BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
-    credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, shop,
+    BUYER, DAY, OTHER, SELLER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete,
+    count, credits, decide, id_of, link_c4, made, perform, purchases, republish_plain, shop,
 };
 use crate::{
     catalog::small_market::published,
@@ -399,6 +399,9 @@ async fn receipt_warns_of_paying_for_what_cannot_be_completed() {
     page.expect(200, "Do not pay for this purchase").expect(200, "because of another sale of its assets");
     assert!(!page.text.contains("waits for your payment"), "{}", page.visible());
     assert!(complete(&market, id_of(&receipt)).is_err());
+    let seller = Browser::signed_in(&market, SELLER).await;
+    let page = seller.get(&format!("/console/selling/listings/{}", listing_id("single"))).await;
+    page.expect(200, "can neither buy it nor bid on it").expect(200, "were sold already");
 }
 
 /// A receipt leads to the listing only if the team can see it.
