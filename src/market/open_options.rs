@@ -115,16 +115,18 @@ impl OpenError {
 }
 
 /// Checks that a directory is one of a market, or can become one: all that is in it becomes private. Without a market, it may have
-/// files, such as settings, but no directories.
+/// files, such as settings, and hidden directories, such as those in which a volume keeps its snapshots, but no others.
 pub fn check_not_foreign(path: &Path) -> Result<(), OpenError> {
     if [DATABASE_FILE, SERVE_LOCK_FILE].iter().any(|name| path.join(name).exists()) {
         return Ok(());
     }
     // Whoever cannot read a directory cannot change what is in it, either.
     let names = private_files::file_names(path).unwrap_or_default();
-    let is_directory =
-        |name: &OsString| path.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-    if names.iter().any(is_directory) { Err(OpenError::Foreign(path.to_owned())) } else { Ok(()) }
+    let is_foreign = |name: &OsString| {
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        !is_hidden && path.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+    };
+    if names.iter().any(is_foreign) { Err(OpenError::Foreign(path.to_owned())) } else { Ok(()) }
 }
 
 /// Checks that this process may create files in a data directory.

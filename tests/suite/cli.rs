@@ -277,8 +277,8 @@ fn directory_of_something_else_is_left_alone() {
         assert_eq!(std::fs::metadata(path).unwrap().mode() & 0o777, 0o755, "{}", path.display());
     }
     assert_eq!(std::fs::read_dir(&paths[0]).unwrap().count(), 1, "nothing is created");
-    // The settings may be there.
-    std::fs::create_dir(directory.join("own")).unwrap();
+    // The settings may be there, and the snapshots of a volume.
+    std::fs::create_dir_all(directory.join("own/.snapshot")).unwrap();
     std::fs::write(directory.join("own/my.toml"), "").unwrap();
     stdout_of(&run(&["team", "create", "Acme Data", "--data", "own"], directory));
 }
