@@ -73,7 +73,10 @@ impl Confirmation {
 }
 
 /// The page of a question.
-pub struct QuestionPage<A, S, Q>(PhantomData<fn() -> (A, S, Q)>);
+pub struct QuestionPage<A, S, Q>(PhantomData<Makes<(A, S, Q)>>);
+
+/// Marks a type of which nothing is kept.
+type Makes<T> = fn() -> T;
 
 /// Returns the row of the table of pages for a question.
 pub fn row<A: Proof, S: Send + 'static, Q: ConfirmationPage<A, S>>(_: Q) -> PageRow {

@@ -175,32 +175,42 @@ const ERROR_RESPONSES: [ErrorResponse; 15] = [
 const CODES_FOR_OPERATORS: [Code; 4] =
     [Code::OperatorRequired, Code::CursorExpired, Code::WorldNotFound, Code::TooManyWorlds];
 
-/// What APIs with operator keys say instead about error responses: their names, descriptions, and examples.
-const FOR_OPERATORS: [(&str, &str, fn() -> Error); 5] = [
-    ("Unauthorized", "The operator key is missing or invalid.", || {
-        Error::Unauthorized("This API key has expired. Use another operator key.".to_owned())
-    }),
-    ("Forbidden", "The key is not an operator key.", || Error::OperatorRequired),
-    ("NotFound", "The resource does not exist.", || Error::not_found("listing")),
+/// The description of an error response, and its example.
+type DescriptionAndExample = (&'static str, fn() -> Error);
+
+/// What APIs with operator keys say instead about error responses, by their names.
+const FOR_OPERATORS: [(&str, DescriptionAndExample); 5] = [
+    (
+        "Unauthorized",
+        ("The operator key is missing or invalid.", || {
+            Error::Unauthorized("This API key has expired. Use another operator key.".to_owned())
+        }),
+    ),
+    ("Forbidden", ("The key is not an operator key.", || Error::OperatorRequired)),
+    ("NotFound", ("The resource does not exist.", || Error::not_found("listing"))),
     (
         "Conflict",
-        "The current state of the resource does not allow the operation, or a quota of the operator \
+        (
+            "The current state of the resource does not allow the operation, or a quota of the operator \
                       key is used up. With `invalid_transition`, `details.allowed` names what the state allows: \
                       in paths, hyphens replace the underscores of these names, and those that are in no path \
                       are changes of fields.",
-        || Error::InvalidTransition {
-            from: "review",
-            allowed: vec!["withdraw", "approve", "request_changes", "reject"],
-        },
+            || Error::InvalidTransition {
+                from: "review",
+                allowed: vec!["withdraw", "approve", "request_changes", "reject"],
+            },
+        ),
     ),
     (
         "RateLimited",
-        "The operator key or the client address has used up its budget. Wait for the time in \
+        (
+            "The operator key or the client address has used up its budget. Wait for the time in \
                       `Retry-After`.",
-        || {
-            let budget = "`catalog` budget of 1200 requests per minute".to_owned();
-            Error::RateLimited { budget, retry_seconds: 1 }
-        },
+            || {
+                let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+                Error::RateLimited { budget, retry_seconds: 1 }
+            },
+        ),
     ),
 ];
 
@@ -322,9 +332,9 @@ impl ErrorResponse {
     /// Returns the response that APIs with this kind of keys have.
     fn to_json(&self, keys: PrincipalKind) -> Value {
         let mut other = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
-        let other = other.find(|(name, ..)| *name == self.name);
-        let (description, example) = other
-            .map_or((self.description, self.example), |(_, description, example)| (*description, *example));
+        let other = other.find(|(name, _)| *name == self.name);
+        let (description, example) =
+            other.map_or((self.description, self.example), |(_, described)| *described);
         let error = example();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
         let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
