@@ -210,7 +210,7 @@ const low = { viewport: { width: 1280, height: 600 } };
 await as("mkt_demo_operator", "sees the focus as an operator", async (page) =>
   followFocus(page, ["/console/operator", await first(page, "/console/operator/review")]), low);
 await as("mkt_demo_buyer", "sees the focus as a buyer", async (page) => {
-  const [one] = await Promise.all([first(page, "/console/catalog", ".card h2 a")]);
+  const one = await first(page, "/console/catalog", ".card h2 a");
   await followFocus(page, [`/console/catalog?compare=${one.split("/").at(-1)}`]);
 }, low);
 await as("mkt_demo_operator", "sees the focus in a narrow window", (page) => followFocus(page, ["/console/operator/events"]),
