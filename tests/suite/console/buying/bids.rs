@@ -330,6 +330,9 @@ async fn accepted_bid_states_the_fee_of_its_acceptance() {
     seller.get(&received(&dear)).await.expect(200, "−$20.00").expect(200, "$80.00");
 }
 
+/// Changes what a listing has.
+type Change<'a> = &'a dyn Fn(&mut Writer) -> Result<()>;
+
 /// A bid is for the tasks that a taskset had, and for their versions.
 #[tokio::test]
 async fn bid_is_not_accepted_for_other_tasks() {
@@ -363,7 +366,7 @@ async fn bid_is_not_accepted_for_other_tasks() {
         let seller = teams::vendor(writer.rows, "seller");
         task_changes::delete_task(writer, &seller, two)
     };
-    let changes: [&dyn Fn(&mut Writer) -> Result<()>; 2] = [&add_version, &delete];
+    let changes: [Change; 2] = [&add_version, &delete];
     for change in changes {
         market.write(change).unwrap();
         refused(&market, id_of(&path));
