@@ -117,7 +117,7 @@ async fn new_version_of_a_task_is_another_revision() {
     let market = small_market_with(
         &[listing("a", &json!({"assets": ["set"], "history": [{"event": "submitted", "at": "-P3D"}]}))],
         &json!({
-            "tasksets": [{"key": "s", "team": "seller", "name": "S", "created_at": "-P70D", "columns": [], "tasks": [task]}],
+            "tasksets": [{"key": "s", "team": "seller", "name": "S", "created_at": "-P96D", "columns": [], "tasks": [task]}],
             "assets": [{"key": "set", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P95D", "taskset": "s"}],
         }),
     );
