@@ -1,7 +1,6 @@
 //! Options for opening a market, and the errors of opening one.
 
 use std::{
-    ffi::OsString,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,12 +10,11 @@ use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     error::Error,
-    private_files,
     search::Renderer,
     store::{self, Durability},
 };
 
-use super::{DATABASE_FILE, SERVE_LOCK_FILE, StepRunner};
+use super::StepRunner;
 
 /// Error of opening a market.
 #[derive(Debug, thiserror::Error)]
@@ -112,21 +110,6 @@ impl OpenError {
             (error, _) => OpenError::Store(error),
         }
     }
-}
-
-/// Checks that a directory is one of a market, or can become one: all that is in it becomes private. Without a market, it may have
-/// files, such as settings, and hidden directories, such as those in which a volume keeps its snapshots, but no others.
-pub fn check_not_foreign(path: &Path) -> Result<(), OpenError> {
-    if [DATABASE_FILE, SERVE_LOCK_FILE].iter().any(|name| path.join(name).exists()) {
-        return Ok(());
-    }
-    // Whoever cannot read a directory cannot change what is in it, either.
-    let names = private_files::file_names(path).unwrap_or_default();
-    let is_foreign = |name: &OsString| {
-        let is_hidden = name.as_encoded_bytes().starts_with(b".");
-        !is_hidden && path.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
-    };
-    if names.iter().any(is_foreign) { Err(OpenError::Foreign(path.to_owned())) } else { Ok(()) }
 }
 
 /// Checks that this process may create files in a data directory.

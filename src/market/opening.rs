@@ -1,7 +1,8 @@
 //! Opening a market: its database, its index, its secrets, and its files.
 
 use std::{
-    path::PathBuf,
+    ffi::OsString,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -10,7 +11,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     AttemptCounters, BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError,
-    OpenMode, OpenOptions, RESTORE_MARKER, SUPERSEDED_MARKER, ServeLock, StepRunner,
+    OpenMode, OpenOptions, RESTORE_MARKER, SERVE_LOCK_FILE, SUPERSEDED_MARKER, ServeLock, StepRunner,
     cost_meter::Activity,
     open_options,
     scheduler::{Scheduler, Share},
@@ -53,6 +54,21 @@ pub(super) struct Opened {
     pub reservations: Reservations,
 }
 
+/// Checks that a directory is one of a market, or can become one: all that is in it becomes private. Without a market, it may have
+/// files, such as settings, and hidden directories, such as those in which a volume keeps its snapshots, but no others.
+pub fn check_not_foreign(path: &Path) -> Result<(), OpenError> {
+    if [DATABASE_FILE, SERVE_LOCK_FILE].iter().any(|name| path.join(name).exists()) {
+        return Ok(());
+    }
+    // Whoever cannot read a directory cannot change what is in it, either.
+    let names = private_files::file_names(path).unwrap_or_default();
+    let is_foreign = |name: &OsString| {
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        !is_hidden && path.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+    };
+    if names.iter().any(is_foreign) { Err(OpenError::Foreign(path.to_owned())) } else { Ok(()) }
+}
+
 impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
@@ -84,7 +100,7 @@ impl Market {
         }
         if !mode.is_read_only() {
             private_files::create_dir_all(&path).map_err(unusable)?;
-            open_options::check_not_foreign(&path)?;
+            check_not_foreign(&path)?;
             let is_private = private_files::repair_tree(&path).map_err(unusable)?;
             if !is_private && mode == OpenMode::Serve {
                 tracing::warn!(

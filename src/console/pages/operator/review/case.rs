@@ -146,7 +146,7 @@ fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
         @if context.may_act() { a.small-only href="#decide" { "Go to the decision" } }
         a.button href=(context.links.to(&record)) { "Open the listing's record" }
         @if let Some(next) = case.place.next {
-            a.button href=(context.links.to(&path_of(next, filters))) data-next aria-keyshortcuts="n" { "Next in the queue" }
+            a.button href=(context.links.to(&path_of(next, filters))) data-next data-key="n" { "Next in the queue" }
         }
     }
 }
