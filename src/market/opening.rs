@@ -56,7 +56,7 @@ pub(super) struct Opened {
 
 /// Checks that a directory is one of a market, or can become one: all that is in it becomes private. Without a market, it may have
 /// files, such as settings, and hidden directories, such as those in which a volume keeps its snapshots, but no others.
-pub fn check_not_foreign(path: &Path) -> Result<(), OpenError> {
+pub fn check_not_foreign(path: &Path) -> std::result::Result<(), OpenError> {
     if [DATABASE_FILE, SERVE_LOCK_FILE].iter().any(|name| path.join(name).exists()) {
         return Ok(());
     }

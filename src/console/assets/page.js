@@ -345,6 +345,8 @@ if (assets) {
     history.replaceState(history.state, "", url);
   };
   all.hidden = boxes.length === 0;
+  // Browsers check boxes again on the way back to a page.
+  addEventListener("pageshow", count);
   assets.addEventListener("change", (event) => {
     if (event.target === all) for (const box of boxes) box.checked = all.checked;
     count();
