@@ -326,7 +326,7 @@ if (shown.searchParams.has("notice")) {
 // The table of assets: the number of chosen rows, one checkbox for the page, and rows that are dragged onto a group.
 const assets = document.querySelector("form[data-assets]");
 if (assets) {
-  const boxes = [...assets.querySelectorAll("[name=asset]:enabled")];
+  const boxes = [...assets.querySelectorAll("[type=checkbox][name=asset]:enabled")];
   const all = assets.querySelector("[data-check-all]");
   const label = assets.querySelector("[data-chosen]");
   const elsewhere = label ? Number(label.dataset.elsewhere) : 0;
