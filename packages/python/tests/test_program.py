@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -113,6 +114,15 @@ def test_closed_sandbox_leaves_no_server_and_no_open_file() -> None:
     assert open_files() == files
 
 
+def targets_of_open_files(pid: int) -> list[str]:
+    """Returns what the open files of a process are. The process may close some of them meanwhile."""
+    targets = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            targets.append(os.readlink(file))
+    return targets
+
+
 def close_and_wait(sandbox: Sandbox) -> None:
     """Runs in a forked child: closes the inherited pipes, and waits."""
     sandbox.close()
@@ -124,14 +134,14 @@ def test_forked_child_neither_ends_a_server_nor_keeps_it() -> None:
     assert sandbox.server is not None
     child = multiprocessing.get_context("fork").Process(target=close_and_wait, args=[sandbox], daemon=True)
     child.start()
+    assert child.pid is not None
     try:
         # The child has closed the pipes.
-        pipes = Path(f"/proc/{child.pid}/fd")
         process = sandbox.server._process
         for stream in (process.stdin, process.stdout):
             assert stream is not None
             pipe, deadline = os.readlink(f"/proc/self/fd/{stream.fileno()}"), time.monotonic() + 30
-            while pipe in [os.readlink(file) for file in pipes.iterdir()]:
+            while pipe in targets_of_open_files(child.pid):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
         sandbox.create_world().delete()
