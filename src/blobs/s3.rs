@@ -2,6 +2,7 @@
 //! module starts, checks and completes the uploads.
 
 pub(super) mod objects;
+mod part_lists;
 
 use std::{
     collections::HashMap,
@@ -24,6 +25,7 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
+use self::part_lists::{parse_part_list, unquote};
 use super::{CompletionOutcome, StoredFile, UploadedPart};
 use crate::{
     config::BlobSettings,
@@ -451,29 +453,6 @@ fn send_file(url: String, file: File, size: u64) -> io::Result<Option<String>> {
     send.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
 }
 
-/// Parses the parts in a response to `ListParts`.
-fn parse_part_list(xml: &str) -> Vec<UploadedPart> {
-    let field = |part: &str, name: &str| {
-        let (_, rest) = part.split_once(&format!("<{name}>"))?;
-        let (text, _) = rest.split_once(&format!("</{name}>"))?;
-        let quotes = ["&quot;", "&#34;", "&#x22;"];
-        Some(quotes.iter().fold(text.to_owned(), |text, quote| text.replace(quote, "\"")))
-    };
-    let read = |part: &str| {
-        Some(UploadedPart {
-            part_number: field(part, "PartNumber")?.parse().ok()?,
-            // Some stores leave out the entity tag in lists.
-            etag: unquote(&field(part, "ETag").unwrap_or_default()),
-            size_bytes: field(part, "Size")?.parse().ok()?,
-        })
-    };
-    xml.split("<Part>").skip(1).filter_map(read).collect()
-}
-
-fn unquote(etag: &str) -> String {
-    etag.trim_matches('"').to_owned()
-}
-
 fn into_io_error(error: object_store::Error) -> io::Error {
     let kind = match error {
         object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
@@ -485,24 +464,4 @@ fn into_io_error(error: object_store::Error) -> io::Error {
         _ => return io::Error::other(ObjectStoreFailed(error.into())),
     };
     io::Error::new(kind, error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn part_lists_are_parsed() {
-        let xml = "<ListPartsResult><UploadId>x</UploadId><Part><PartNumber>1</PartNumber>\
-             <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>&#34;cd&#34;</ETag>\
-             <PartNumber>2</PartNumber></Part><Part></Part>\
-             <Part><PartNumber>3</PartNumber><Size>7</Size></Part></ListPartsResult>";
-        let part = |part_number, etag: &str, size_bytes| UploadedPart {
-            part_number,
-            etag: etag.to_owned(),
-            size_bytes,
-        };
-        assert_eq!(parse_part_list(xml), [part(1, "ab", 5), part(2, "cd", 6), part(3, "", 7)]);
-        assert_eq!(parse_part_list("garbage"), []);
-    }
 }

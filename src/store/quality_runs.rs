@@ -392,8 +392,8 @@ pub struct TaskFacts {
     pub is_graded: bool,
 }
 
-/// Returns the tasks of an asset: those of a taskset, or of all tasksets of a bundle, in their latest versions and without
-/// deleted ones, or the one task in the version that the asset stands for.
+/// Returns the tasks of an asset. A taskset has its tasks, and a bundle those of all its tasksets: the latest versions, without
+/// deleted tasks. A task asset has one version of its task.
 pub fn list_tasks(reader: &Reader, asset: AssetRowId) -> Result<Vec<TaskFacts>> {
     // A union of three queries, each with its own index: one condition over all three would scan every task.
     const SQL: &str = "WITH of_tasksets (task) AS (

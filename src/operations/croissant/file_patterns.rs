@@ -39,7 +39,7 @@ fn begins_with_digit(text: &str) -> bool {
     text.starts_with(|character: char| character.is_ascii_digit())
 }
 
-/// Returns the glob pattern that matches the files of a table. A `*` in `path` stands for a number.
+/// Returns the glob pattern that matches the files of a table. In the name of the file, `path` has a `*` in place of each number.
 pub fn pattern(path: &str) -> String {
     let (directory, name) = split(path);
     let escaped = |text: &str, is_pattern: bool| {

@@ -2,7 +2,7 @@
 
 mod grants;
 mod keys;
-mod tasksets;
+pub mod tasksets;
 mod taxonomy;
 mod teams;
 mod texts;

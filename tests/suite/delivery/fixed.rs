@@ -1,22 +1,20 @@
 //! A bundle does not change after the completion of its purchase, regardless of the vendor's actions, until a refund.
 
-use std::{collections::BTreeMap, fs};
+use std::fs;
 
 use marketplace::{
     domain::{
-        listing_lifecycle::Operation,
-        listings::Actor,
-        purchases::PurchaseKind,
-        tasks::{VersionStage, VersionState},
+        listing_lifecycle::Operation, listings::Actor, purchases::PurchaseKind, tasks::VersionState,
         uploads::KEEP_UNUSED_DAYS,
     },
     market::DATABASE_FILE,
-    operations::{self, access::Platform, task_changes::VersionInput},
+    operations::{self, access::Platform},
 };
 use serde_json::{Value, json};
 
 use super::{Shop, delivered, shop};
 use crate::{
+    administration::tasksets::version,
     harness::{
         archives::zip_of,
         backups::{back_up, open_restored, temp_dir},
@@ -41,13 +39,7 @@ pub fn add_version(shop: &Shop) {
     shop.market
         .write(|writer| {
             let seller = vendor(writer.rows, "seller");
-            let version = VersionInput {
-                current_state: VersionState::Live,
-                lifecycle_stage: VersionStage::Accepted,
-                brief: BTreeMap::new(),
-                agent_config: BTreeMap::new(),
-                environment: BTreeMap::new(),
-            };
+            let version = version(VersionState::Live);
             operations::task_changes::add_version(writer, &seller, one.parse().unwrap(), &version)
         })
         .unwrap();

@@ -25,7 +25,7 @@ async fn check(market: &TestMarket) -> Vec<(String, String)> {
     checks.filter(|(key, ..)| key != "assets_present").map(|(key, status, _)| (key, status)).collect()
 }
 
-/// A task asset stands for one version of a task, and this version is delivered, whatever became of the task.
+/// Buyers of a task asset get the version that it names, also if the task has later versions or was deleted.
 #[tokio::test]
 async fn task_asset_is_checked_in_its_own_version() {
     let complete = json!({"created_at": "-P50D", "current_state": "live", "lifecycle_stage": "accepted",

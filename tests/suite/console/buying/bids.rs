@@ -1,21 +1,11 @@
 //! Bids: made, changed, confirmed, withdrawn, expired, and accepted.
 
-use std::collections::BTreeMap;
-
 use marketplace::{
     clock::fixture_record_id,
-    domain::{
-        listing_lifecycle::Operation,
-        listings::Actor,
-        money::Cents,
-        tasks::{VersionStage, VersionState},
-    },
+    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents, tasks::VersionState},
     error::{Error, Result},
     market::Writer,
-    operations::{
-        listing_assets,
-        task_changes::{self, VersionInput},
-    },
+    operations::{listing_assets, task_changes},
     store,
     worlds::NewWorld,
 };
@@ -27,6 +17,7 @@ use super::{
     count, credits, id_of, link_c4, made, perform, republish_plain, shop,
 };
 use crate::{
+    administration::tasksets::version,
     catalog::small_market::{console_key, published, small_market_with},
     harness::{TestMarket, browser::Browser, listing_lifecycle, teams},
     sales::{accept, decline, give_credits, listing_id},
@@ -336,8 +327,8 @@ type Change<'a> = &'a dyn Fn(&mut Writer) -> Result<()>;
 /// A bid is for the tasks that a taskset had, and for their versions.
 #[tokio::test]
 async fn bid_is_not_accepted_for_other_tasks() {
-    let version = json!({"created_at": "-P59D", "current_state": "live", "lifecycle_stage": "accepted"});
-    let task = |key: &str| json!({"key": key, "name": key, "created_at": "-P60D", "versions": [version]});
+    let first = json!({"created_at": "-P59D", "current_state": "live", "lifecycle_stage": "accepted"});
+    let task = |key: &str| json!({"key": key, "name": key, "created_at": "-P60D", "versions": [first]});
     let market = small_market_with(
         &[published("tasks", 30, &json!({"assets": ["set"], "accepts_bids": true}))],
         &json!({
@@ -352,15 +343,8 @@ async fn bid_is_not_accepted_for_other_tasks() {
     let path = made(&bid(&browser, "tasks", "amount=40").await, "bid_made");
     let [one, two] = ["s/one", "s/two"].map(|key| fixture_record_id("tasks", key));
     let add_version = |writer: &mut Writer| {
-        let version = VersionInput {
-            current_state: VersionState::Live,
-            lifecycle_stage: VersionStage::Accepted,
-            brief: BTreeMap::new(),
-            agent_config: BTreeMap::new(),
-            environment: BTreeMap::new(),
-        };
         let seller = teams::vendor(writer.rows, "seller");
-        task_changes::add_version(writer, &seller, one, &version).map(drop)
+        task_changes::add_version(writer, &seller, one, &version(VersionState::Live)).map(drop)
     };
     let delete = |writer: &mut Writer| {
         let seller = teams::vendor(writer.rows, "seller");
