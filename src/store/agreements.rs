@@ -76,10 +76,9 @@ pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> R
               WHERE h.listing = l.id AND h.event IN ('asset_attached', 'asset_detached'))
              || (SELECT printf(' %d %d', count(*), max(d.attached_at)) FROM listing_assets s
                  JOIN data_objects d ON d.asset = s.asset WHERE s.listing = l.id)
-             || (SELECT iif(count(*) = 0, '', printf(' %d %d %d', count(*), max(t.id), max(v.id)))
+             || (SELECT iif(count(*) = 0, '', printf(' %d %d', sum(t.tasks), sum(t.changes)))
                  FROM listing_assets s JOIN assets a ON a.id = s.asset
-                 JOIN tasks t ON t.taskset IN ({TASKSETS_OF_ASSET}) AND t.deleted_at IS NULL
-                 LEFT JOIN task_versions v ON v.task = t.id WHERE s.listing = l.id) AS asset_changes
+                 JOIN tasksets t ON t.id IN ({TASKSETS_OF_ASSET}) WHERE s.listing = l.id) AS asset_changes
          FROM listings l JOIN teams v ON v.id = l.team JOIN teams b ON b.id = ?2 WHERE l.id = ?1"
     );
     reader.query_one(&sql, (listing, buyer), |row| Ok((read_terms(row)?, row.get("asset_changes")?)))

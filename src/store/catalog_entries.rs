@@ -135,9 +135,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
 /// deleted.
 fn taskset_refs(reader: &Reader, condition: &str, parameter: impl ToSql) -> Result<Vec<TasksetRef>> {
     let sql = format!(
-        "SELECT t.uuid, t.name,
-             (SELECT count(*) FROM tasks k WHERE k.taskset = t.id AND k.deleted_at IS NULL) AS task_count
-         FROM tasksets t WHERE {condition} ORDER BY t.id"
+        "SELECT t.uuid, t.name, t.tasks AS task_count FROM tasksets t WHERE {condition} ORDER BY t.id"
     );
     reader.query_all(&sql, [parameter], |row| {
         Ok(TasksetRef { id: row.get(0)?, name: row.get(1)?, task_count: row.get(2)? })

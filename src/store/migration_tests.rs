@@ -104,6 +104,8 @@ fn names_and_tasks_of_earlier_versions_are_counted_and_found() {
     rows.execute_batch("UPDATE tasks SET deleted_at = NULL WHERE id = 1; DELETE FROM tasks WHERE id = 2;")
         .unwrap();
     assert_eq!(count("SELECT tasks FROM tasksets"), 1);
+    rows.execute_batch("UPDATE tasksets SET changes = 0; UPDATE tasks SET deleted_at = 4").unwrap();
+    assert_eq!(count("SELECT changes FROM tasksets"), 1);
 }
 
 /// Imports of earlier versions kept their files.
