@@ -19,6 +19,7 @@ mod operator_api;
 mod operator_routes;
 mod page_parts;
 mod pages;
+mod prelude;
 pub mod route;
 mod router;
 mod sandbox_api;

@@ -2,10 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::{
     filters::QualityGrammar,
     rows::{EvidenceForm, SelectedFields, check_statuses, keys_with, run_evidence},
@@ -20,16 +16,11 @@ use crate::{
         taxonomy::Retirement,
         time::Timestamp,
     },
-    operations::{
-        access::Vendor,
-        assets::{self, AssetFilter, Deprecations, accepts_new_listings},
-    },
+    operations::assets::{self, AssetFilter, Deprecations, accepts_new_listings},
     rest::{
-        arguments::{filter_entries::FilterEntry, params::Params},
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        arguments::filter_entries::FilterEntry,
+        prelude::*,
         shapes::{
-            UtcTime,
             assets::{ASSET_KINDS, AssetSummary, missing_pieces, price_usd},
             limit_offset::LimitOffset,
         },
@@ -40,7 +31,6 @@ use crate::{
     },
     store::quality_runs::RunSummary,
     string_enum::StringEnum,
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the list.

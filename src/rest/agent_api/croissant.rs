@@ -2,19 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::{
     operations::{access::ListingViewer, croissant},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::json_object::ObjectWriter,
-    },
-    web::{bundle_urls, limits::Budget, served_market::LinkBaseUrl},
+    rest::{prelude::*, shapes::json_object::ObjectWriter},
+    web::{bundle_urls, served_market::LinkBaseUrl},
 };
 
 /// The description of a listing.

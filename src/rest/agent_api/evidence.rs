@@ -1,21 +1,11 @@
 //! The basis of the statements in the record of a listing or an asset about quality and measurements. Tools that return such a
 //! record call these operations after the operation for the record.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::rows::{EvidenceForm, listing_evidence};
 use crate::{
     domain::{assets::ArtifactStatus, inventory::Asset},
-    operations::{
-        access::{ListingViewer, Vendor},
-        assets, listing_quality,
-    },
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
-    },
+    operations::{access::ListingViewer, assets, listing_quality},
+    rest::prelude::*,
 };
 
 /// Why the operations have no tools of their own.

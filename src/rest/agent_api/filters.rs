@@ -1,10 +1,6 @@
 //! Filters that only agents have.
 
-use poem_openapi::{
-    Object,
-    types::{ParseFromJSON, ToJSON, Type},
-};
-use uuid::Uuid;
+use poem_openapi::types::{ParseFromJSON, ToJSON, Type};
 
 use crate::{
     domain::{
@@ -20,8 +16,7 @@ use crate::{
         quality_runs::RunStatus,
         record_filters::{Period, RecordFilter},
     },
-    error::{Error, Problem, Result},
-    market::Reader,
+    error::{Problem, Result},
     operations::{
         browse::{CursorForm, PageRequest},
         vendors,
@@ -29,8 +24,8 @@ use crate::{
     rest::{
         arguments::filter_entries::{AssetFilterGrammar, FilterGrammar},
         catalog::browse_query::CatalogFilters,
+        prelude::*,
     },
-    web::enum_value::EnumValue,
 };
 
 /// Filters of the catalog.

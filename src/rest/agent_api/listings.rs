@@ -1,25 +1,18 @@
 //! Listings of the catalog: pages with all that agents select, and several listings by ID.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::{
     filters::AgentCatalogFilters,
     rows::{self, AgentListing, SelectedFields},
 };
 use crate::{
     domain::browse::SortOrder,
-    market::Reader,
     operations::{
         access::FullCatalogViewer,
         browse::{self, PageRequest},
     },
     rest::{
-        arguments::params::Params,
         catalog::browse::{facets_json, page_json},
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
         shapes::{
             assets::ASSET_KINDS,
             json_object::{ObjectWriter, RawObject},
@@ -27,7 +20,7 @@ use crate::{
         },
     },
     store::renderings::Rendering,
-    web::{auth::AgentFirstPageViewer, enum_value::EnumValue, limits::Budget},
+    web::auth::AgentFirstPageViewer,
 };
 
 /// Field of a page with the vendors whose listings match, and the maximum number of these.

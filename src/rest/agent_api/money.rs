@@ -1,24 +1,14 @@
 //! Summaries of what a team has spent and earned.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::filters::{RecordConditions, SpendingFilters, SubjectFilters};
 use crate::{
     domain::money::CURRENCY,
     operations::{
-        access::{Buyer, Vendor},
+        access::Buyer,
         money_summaries::{self, EarningsSummary},
     },
-    rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::UtcTime,
-    },
+    rest::prelude::*,
     store::money_summaries::{Earned, Release, Spent, SummarizedListing},
-    web::limits::Budget,
 };
 
 /// What was paid for several purchases, in US dollars.

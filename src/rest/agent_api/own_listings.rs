@@ -1,22 +1,15 @@
 //! A vendor's own listings, with prices and the state of their review.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
 use super::rows::{self, AgentListing, SelectedFields};
 use crate::{
     domain::listings::ReviewStatus,
     error::Result,
-    market::Reader,
     operations::{
-        access::Vendor,
         browse,
         listings::{self, PageRequest},
     },
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
         shapes::{
             assets::ASSET_KINDS,
             listing_pages::{Counts, FacetCounts},
@@ -26,7 +19,6 @@ use crate::{
             types::{ListingsSummary, OwnListingFilters, OwnListingsPage},
         },
     },
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter own listings.

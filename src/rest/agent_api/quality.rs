@@ -1,19 +1,9 @@
 //! The quality evidence of a listing, with the run that it is from.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::rows::{EvidenceForm, listing_evidence};
 use crate::{
     operations::{access::ListingViewer, listing_quality},
-    rest::{
-        catalog::listing_quality::QualityEvidence,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::UtcTime,
-    },
-    web::limits::Budget,
+    rest::{catalog::listing_quality::QualityEvidence, prelude::*},
 };
 
 /// Evidence of a listing's quality.

@@ -2,24 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{
         listings::ListingRowId, quality_checks::CheckStatus, quality_runs::RunOutcome, time::Timestamp,
     },
     error::Result,
-    market::Reader,
     operations::listing_quality::{self, Certificate},
-    rest::shapes::{
-        UtcTime,
-        json_object::{ObjectWriter, RawObject},
-        listings::{ListingDetailFields, ListingSummary},
+    rest::{
+        prelude::*,
+        shapes::{
+            json_object::{ObjectWriter, RawObject},
+            listings::{ListingDetailFields, ListingSummary},
+        },
     },
     store::{quality_runs::RunSummary, renderings::Rendering},
-    web::enum_value::EnumValue,
 };
 
 /// Maximum number of checks of one status that a sentence names.

@@ -2,18 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     operations::{access::ListingViewer, tasksets},
     rest::{
         catalog::tasksets::{TaskPreview, TaskStats},
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
     },
-    web::limits::Budget,
 };
 
 /// The results of a model.

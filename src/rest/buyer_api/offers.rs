@@ -1,21 +1,11 @@
 //! Offers (bids) of a buyer.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::purchases::list_json;
 use crate::{
     domain::{money::CURRENCY, offers::OfferStatus, record_filters::RecordFilter},
     operations::{access::Buyer, offers},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
-        shapes::{UtcTime, listings::ListingSummary},
-    },
+    rest::{prelude::*, route::Link, shapes::listings::ListingSummary},
     store::offers::Offer,
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// An offer: a bid of the team on a listing.

@@ -1,23 +1,16 @@
 //! A buyer's own opportunities, and the bids on its project opportunities.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::opportunities::{Bid, BidEvent, Opportunity, OpportunityKind, VisibilityMode},
     operations::{access::Buyer, opportunities},
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
+        route::MultiTool,
         shapes::{
-            UtcTime,
             limit_offset::{OffsetPage, SmallLimitOffset, offset_page},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the lists of a buyer's own opportunities.

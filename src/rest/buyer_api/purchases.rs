@@ -1,9 +1,6 @@
 //! Purchases of a buyer, and the common parts of lists of purchases and of offers.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::Value;
 
 use crate::{
     domain::{
@@ -13,12 +10,11 @@ use crate::{
     },
     operations::{access::Buyer, purchases},
     rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
-        shapes::{UtcTime, json_object::ObjectWriter, listings::ListingSummary},
+        prelude::*,
+        route::Link,
+        shapes::{json_object::ObjectWriter, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// The assets that a purchase covers.

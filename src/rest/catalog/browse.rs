@@ -3,22 +3,17 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facets;
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
 
 use super::browse_query::BrowseQuery;
 use crate::{
     domain::browse::SortOrder,
-    market::Reader,
     operations::{
         access::{FullCatalogViewer, ListingViewer},
         browse,
     },
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
+        route::Link,
         shapes::{
             json_object::ObjectWriter,
             listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
@@ -27,8 +22,6 @@ use crate::{
     },
     web::{
         auth::FirstPageViewer,
-        enum_value::EnumValue,
-        limits::Budget,
         served_market::{LinkBaseUrl, first_page_cache::CachedPage},
     },
 };

@@ -1,16 +1,6 @@
 //! The browse gate, as the caller's team meets it.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
-use crate::{
-    operations::access::CatalogViewer,
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-    },
-    web::limits::Budget,
-};
+use crate::{operations::access::CatalogViewer, rest::prelude::*};
 
 /// Whether a team may browse the whole catalog, and what it takes to unlock it.
 #[derive(Debug, Object, Serialize)]

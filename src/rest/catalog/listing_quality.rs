@@ -1,21 +1,12 @@
 //! Quality evidence of a listing, as shown to buyers.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{
         assets::Kind,
         quality_checks::{CheckKind, CheckScope, CheckStatus},
     },
     operations::{access::ListingViewer, listing_quality},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
-        shapes::UtcTime,
-    },
-    web::{enum_value::EnumValue, limits::Budget},
+    rest::prelude::*,
 };
 
 /// A check of a listing's latest completed quality run. It identifies no asset of the vendor.

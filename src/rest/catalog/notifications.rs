@@ -1,19 +1,9 @@
 //! Notifications of a team.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::notifications::NotificationType,
     operations::{access::Member, notifications},
-    rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{UtcTime, limit_offset},
-    },
-    web::enum_value::EnumValue,
+    rest::{prelude::*, shapes::limit_offset},
 };
 
 /// Query parameters of the notification feed.

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::Value;
 
 use crate::{
     domain::{
@@ -13,16 +10,11 @@ use crate::{
         tasks::{Column, ColumnKind, DerivedColumn, GradedRun, VersionStage, VersionState},
     },
     operations::{access::ListingViewer, tasksets},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::UtcTime,
-    },
+    rest::prelude::*,
     store::{
         tasks::{PreviewedTask, PreviewedVersion, Trace},
         tasksets::Taskset,
     },
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A column of a taskset's table of tasks.

@@ -1,17 +1,9 @@
 //! The taxonomy: domains, tags and asset types. Any valid key may read it.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
 use crate::{
     domain::{assets::Kind, taxonomy::Label},
     operations::{access::AuthenticatedTeam, taxonomy},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, MultiTool, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::taxonomy::DeprecationOut,
-    },
-    web::enum_value::EnumValue,
+    rest::{prelude::*, route::MultiTool, shapes::taxonomy::DeprecationOut},
 };
 
 /// A slug with its display name.

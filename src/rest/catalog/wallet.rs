@@ -1,15 +1,9 @@
 //! Wallet of a team.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
 use crate::{
     domain::money::CURRENCY,
     operations::{access::Member, wallet},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-    },
+    rest::prelude::*,
 };
 
 /// Earnings of a team from sales, in US dollars.

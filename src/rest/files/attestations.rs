@@ -9,22 +9,14 @@ use poem::{
     endpoint::make,
     http::{HeaderValue, header},
 };
-use poem_openapi::Object;
-use serde::Serialize;
 
 use crate::{
     domain::log_proofs,
-    error::{Error, Result},
-    market::{Reader, Writer},
+    error::Result,
+    market::Writer,
     operations::{access::Buyer, attestation_log, attestations, bundles, signing_keys},
-    rest::{arguments::params, router},
-    web::{
-        auth::Policy,
-        limits::{Budget, RequestLimits},
-        path_params,
-        problem::ApiError,
-        served_market::ServedMarket,
-    },
+    rest::{arguments::params, prelude::*, router},
+    web::{auth::Policy, limits::RequestLimits, path_params, served_market::ServedMarket},
 };
 
 /// The route of the attestation of a bundle, with the signed query of the bundle.

@@ -8,19 +8,16 @@ use poem::{
     endpoint::make,
     http::{StatusCode, header},
 };
-use uuid::Uuid;
 
 use crate::{
     blobs::{self, PartReceiver, signatures},
-    error::{Error, Result},
-    market::{Market, Reader},
+    error::Result,
+    market::Market,
     operations::{grant_uploads, maintenance},
-    rest::router,
+    rest::{prelude::*, router},
     web::{
         limits::RequestLimits,
-        part_uploads,
-        problem::ApiError,
-        request_id,
+        part_uploads, request_id,
         served_market::ServedMarket,
         shares::{self, capacity::Slot},
     },

@@ -1,21 +1,12 @@
 //! Descriptions of listings in Croissant. The route is in no OpenAPI document, since the format has its own.
 
 use poem::{Body, Endpoint, Request, RequestBody, Response, endpoint::make, http::header};
-use uuid::Uuid;
 
 use crate::{
-    error::{Error, Result},
-    market::Reader,
+    error::Result,
     operations::{access::ListingViewer, croissant},
-    rest::{arguments::params, router},
-    web::{
-        auth::Policy,
-        bundle_urls,
-        limits::{Budget, RequestLimits},
-        path_params,
-        problem::ApiError,
-        served_market::ServedMarket,
-    },
+    rest::{arguments::params, prelude::*, router},
+    web::{auth::Policy, bundle_urls, limits::RequestLimits, path_params, served_market::ServedMarket},
 };
 
 /// The route of a description.

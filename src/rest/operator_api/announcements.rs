@@ -1,32 +1,13 @@
 //! The announcement of the market on all pages of the web app.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-
-use super::{
-    changes,
-    resources::Subject,
-    routes::{self, routes},
-};
+use super::resources::Subject;
 use crate::{
-    domain::{
-        announcements::{Announcement, AnnouncementLevel},
-        listings::Actor,
-    },
-    error::Result,
-    market::CheckContext,
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        announcements,
-    },
+    domain::announcements::{Announcement, AnnouncementLevel},
+    operations::announcements,
     rest::{
-        arguments::request_body::{Body, MaybeInvalid},
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Target},
-        shapes::{RequestTime, UtcTime, strings::AnnouncementText},
+        operator_api::prelude::*,
+        shapes::{RequestTime, strings::AnnouncementText},
     },
-    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// The announcement of operators on all pages of the web app.

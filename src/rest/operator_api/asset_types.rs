@@ -1,42 +1,18 @@
 //! Asset types: the kinds of assets, and their retirement.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    resources::{self, Resource, Subject},
-    routes::{self, routes},
-};
+use super::resources::Subject;
 use crate::{
     domain::{
         assets::Kind,
-        events::EventType,
-        listings::Actor,
         taxonomy::{AssetTypeStage, AssetTypeState},
     },
-    error::{Error, Result},
-    market::CheckContext,
-    operations::{
-        access::{ActingOperator, Operator},
-        asset_types::{self, DeprecationInput},
-    },
+    operations::asset_types::{self, DeprecationInput},
     rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{RequestTime, UtcTime, strings::Note},
+        operator_api::prelude::*,
+        shapes::{RequestTime, strings::Note},
     },
     store::records::asset_types::AssetTypeRecord,
     string_enum::StringEnum,
-    web::enum_value::EnumValue,
 };
 
 /// A kind of assets.

@@ -1,31 +1,13 @@
 //! Assets of all teams, which operators only read.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
-use super::{
-    pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
-    routes::{self, routes},
-};
 use crate::{
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity, Kind, TaskType},
         inventory::AttachedData,
-        money::Currency,
         stages::{RequiredField, Stage},
     },
-    market::CheckContext,
-    operations::access::Operator,
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{CalendarDay, Money, UtcTime},
-    },
+    rest::{operator_api::prelude::*, shapes::CalendarDay},
     store::records::assets::AssetRecord,
-    web::enum_value::EnumValue,
 };
 
 /// An asset in the inventory of a team.

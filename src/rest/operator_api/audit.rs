@@ -1,20 +1,11 @@
 //! The audit: who changed what through this API, the console, or a command.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Deserializer, Serialize};
-use uuid::Uuid;
+use serde::Deserializer;
 
-use super::{
-    pages::{self, ListQuery, page_of},
-    resources::resource,
-    routes::{self, routes},
-};
 use crate::{
     domain::{principals::AuditActorKind, row_ids::AuditRowId},
-    operations::access::Operator,
-    rest::{arguments::params::Params, json::JsonResult, route::Call, shapes::UtcTime},
+    rest::operator_api::prelude::*,
     store::records::audit::AUDIT,
-    web::enum_value::EnumValue,
 };
 
 /// A change that an operator made, or a team in the console.
@@ -55,7 +46,7 @@ pub struct AuditSubject {
 }
 
 /// Reads the ID of a key.
-fn read_operator<'de, D: Deserializer<'de>>(column: D) -> Result<String, D::Error> {
+fn read_operator<'de, D: Deserializer<'de>>(column: D) -> std::result::Result<String, D::Error> {
     Ok(Option::<Uuid>::deserialize(column)?.map_or_else(|| "cli".to_owned(), |key| key.to_string()))
 }
 

@@ -1,35 +1,14 @@
 //! Purchases of credits.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    payments::{self, PaymentIn},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_BUYER, routes},
-};
+use super::payments::{self, PaymentIn};
 use crate::{
-    domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
+    domain::credit_purchases::CreditPurchaseStatus,
     operations::{
         access::{PaymentOperator, PaymentReader},
         credit_purchases, payments as payment_operations,
     },
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Amount, Money, UtcTime},
-    },
+    rest::operator_api::prelude::*,
     store::records::credit_purchases::CREDIT_PURCHASES,
-    web::enum_value::EnumValue,
 };
 
 /// A purchase of credits, paid outside the marketplace.

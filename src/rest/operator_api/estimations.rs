@@ -1,39 +1,15 @@
 //! Estimations: advisory quotes for vendors' sources.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
         collections::Collection,
         estimation_requests::EstimationRequest,
         estimations::EstimationStatus,
-        events::EventType,
-        listings::Actor,
-        money::Currency,
     },
-    operations::{access::Operator, estimations},
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Money, UtcTime, strings::RepositoryFullName},
-    },
+    operations::estimations,
+    rest::{operator_api::prelude::*, shapes::strings::RepositoryFullName},
     store::records::estimations::ESTIMATIONS,
-    web::enum_value::EnumValue,
 };
 
 /// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.

@@ -1,25 +1,13 @@
 //! Events of the market, as pages and as a stream.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
-use super::routes::{self, routes};
 use crate::{
-    domain::events::{EventId, EventType},
-    error::Result,
-    operations::{
-        access::Operator,
-        events::{self, Filters, Start},
-    },
+    domain::events::EventId,
+    operations::events::{self, Filters, Start},
     rest::{
-        arguments::params::Params,
         event_stream::{EventStream, PageOrStream, StreamPreference},
-        json::Json,
-        route::{Call, Contract, Target},
+        operator_api::prelude::*,
         shapes::events::Event,
     },
-    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// The query of the list of events.

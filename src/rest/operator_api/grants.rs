@@ -1,37 +1,10 @@
 //! Upload grants.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, Resource, subject},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
-    domain::{assets::Exclusivity, events::EventType, grants::GrantState, listings::Actor},
-    error::{Error, Result},
-    market::{CheckContext, Writer},
-    operations::{
-        access::{Operator, Platform},
-        grants::{self, GrantInput},
-        records,
-    },
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Contract, Path, Target},
-        shapes::{UtcTime, strings::Title},
-    },
+    domain::{assets::Exclusivity, grants::GrantState},
+    operations::grants::{self, GrantInput},
+    rest::{operator_api::prelude::*, shapes::strings::Title},
     store::{self, records::grants::GrantRecord},
-    web::enum_value::EnumValue,
 };
 
 /// An upload grant, without its token: the right to upload one zip archive for a team, which becomes a codebase.

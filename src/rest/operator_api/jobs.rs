@@ -1,31 +1,15 @@
 //! Background jobs of the server.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Deserializer, Serialize};
-use uuid::Uuid;
+use serde::Deserializer;
 
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
-};
 use crate::{
     domain::{
-        events::EventType,
         jobs::{JobKind, JobState},
-        listings::Actor,
         row_ids::JobRowId,
     },
-    operations::{access::Operator, job_changes},
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        route::{Call, Contract, Path, Target},
-        shapes::UtcTime,
-    },
+    operations::job_changes,
+    rest::operator_api::prelude::*,
     store::records::jobs::JOBS,
-    web::enum_value::EnumValue,
 };
 
 /// An ID that no job has. Whether the demo market has jobs depends on the time.
@@ -59,7 +43,7 @@ pub struct JobOut {
 }
 
 /// Reads the kind of a job that works on a record.
-fn read_subject_kind<'de, D: Deserializer<'de>>(column: D) -> Result<Option<String>, D::Error> {
+fn read_subject_kind<'de, D: Deserializer<'de>>(column: D) -> std::result::Result<Option<String>, D::Error> {
     let kind = Option::<EnumValue<JobKind>>::deserialize(column)?;
     Ok(kind.map(|kind| kind.0.subject_kind().to_owned()))
 }

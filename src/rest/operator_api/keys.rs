@@ -1,43 +1,19 @@
 //! API keys of teams, and those of operators.
 
-use poem_openapi::{Object, types::MaybeUndefined};
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
+use poem_openapi::types::MaybeUndefined;
 
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, Resource, subject},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
     domain::{
-        events::EventType,
         keys::{KeyStatus, KeyTimes, TeamKeyScope},
-        listings::Actor,
         principals::KeyScope,
         time::Timestamp,
     },
-    error::Result,
-    market::{CheckContext, Writer},
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        keys,
-    },
+    operations::keys,
     rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{RequestTime, UtcTime, strings::KeyName},
+        operator_api::prelude::*,
+        shapes::{RequestTime, strings::KeyName},
     },
     store::records::keys::{OperatorKeyRecord, TeamKeyRecord},
-    web::enum_value::EnumValue,
 };
 
 /// The status and the times of a key.

@@ -1,28 +1,9 @@
 //! Entries of the ledger, with their postings.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
-use super::{
-    pages::{self, ListQuery, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
-};
 use crate::{
-    domain::{
-        ledger::{AccountKind, EntryType},
-        money::Currency,
-    },
-    operations::access::Operator,
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Money, UtcTime},
-    },
+    domain::ledger::{AccountKind, EntryType},
+    rest::operator_api::prelude::*,
     store::records::ledger::LEDGER_ENTRIES,
-    web::enum_value::EnumValue,
 };
 
 /// A change of an account by a ledger entry.

@@ -1,29 +1,9 @@
 //! Maintenance, during which teams read and change nothing.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-
-use super::{
-    changes,
-    resources::Subject,
-    routes::{self, routes},
-};
+use super::resources::Subject;
 use crate::{
-    domain::listings::Actor,
-    error::Result,
-    market::CheckContext,
-    operations::{
-        access::{ActingOperator, Operator},
-        maintenance,
-    },
-    rest::{
-        arguments::request_body::{Body, Omittable},
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Target},
-        shapes::{UtcTime, strings::AnnouncementText},
-    },
-    web::problem::ApiError,
+    operations::maintenance,
+    rest::{operator_api::prelude::*, shapes::strings::AnnouncementText},
 };
 
 /// Whether the market is being maintained.

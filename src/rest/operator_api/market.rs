@@ -1,19 +1,11 @@
 //! The marketplace itself: its settings, and facts about it and its health.
 
-use poem_openapi::Object;
-use serde::Serialize;
 use serde_json::Value;
 
-use super::routes::{self, routes};
 use crate::{
     domain::{jobs::JobState, listings::LifecycleStage, purchases::PurchaseStatus, time::Timestamp},
-    operations::{access::Operator, market_facts},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Target},
-        shapes::UtcTime,
-    },
-    web::enum_value::EnumValue,
+    operations::market_facts,
+    rest::operator_api::prelude::*,
 };
 
 /// Facts about the marketplace, and its health.

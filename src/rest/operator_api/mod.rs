@@ -26,6 +26,7 @@ mod opportunity_bodies;
 mod pages;
 mod part_uploads;
 mod payments;
+mod prelude;
 mod project_bids;
 mod purchases;
 mod quality_runs;

@@ -1,26 +1,8 @@
 //! Notifications of teams.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
-};
 use crate::{
-    domain::{events::EventType, listings::Actor, notifications::NotificationType},
-    operations::{access::Operator, notifications},
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::UtcTime,
-    },
+    domain::notifications::NotificationType, operations::notifications, rest::operator_api::prelude::*,
     store::records::notifications::NOTIFICATIONS,
-    web::enum_value::EnumValue,
 };
 
 /// A message from the platform to a team.

@@ -1,42 +1,11 @@
 //! Offers: bids of buyers on listings.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    purchases::ACCEPTANCE_EVENTS,
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_BUYER, routes},
-};
+use super::purchases::ACCEPTANCE_EVENTS;
 use crate::{
-    domain::{
-        events::EventType, listings::Actor, money::Currency, offers::OfferStatus, purchases::PayWith,
-        teams::Team,
-    },
-    error::{Code, Error, Result},
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        offers::{self, OfferInput},
-        records,
-    },
-    rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Amount, Money, UtcTime},
-    },
+    domain::{offers::OfferStatus, purchases::PayWith, teams::Team},
+    operations::offers::{self, OfferInput},
+    rest::operator_api::prelude::*,
     store::{self, records::offers::OFFERS},
-    web::enum_value::EnumValue,
 };
 
 /// A bid of a buyer on a listing.

@@ -1,44 +1,23 @@
 //! Opportunities: what buyers post to ask for listings. Project opportunities: what they post to ask for custom task work.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
 use super::{
-    changes::{self, Change},
     opportunity_bodies as bodies,
     opportunity_bodies::{
         OpportunityIn, OpportunityPatch, OpportunityQuery, ProjectOpportunityIn, ProjectOpportunityPatch,
         TeamExclusion,
     },
-    pages::{self, page_of},
-    resources::{self, Resource, subject},
-    routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
 };
 use crate::{
     domain::{
         assets::Kind,
-        events::EventType,
-        listings::Actor,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
-    market::CheckContext,
-    operations::{
-        access::{ActingOperator, Operator},
-        opportunities,
-    },
-    rest::{
-        arguments::{if_match::IfMatch, params::Params, request_body::Body},
-        json::JsonResult,
-        route::{Call, Path, RouteAttributes},
-        shapes::{Money, UtcTime},
-    },
+    operations::opportunities,
+    rest::operator_api::prelude::*,
     store::records::{
         Record, Records,
         opportunities::{OPPORTUNITIES, PROJECT_OPPORTUNITIES},
     },
-    web::enum_value::EnumValue,
 };
 
 /// The attributes of a change that the state of an opportunity may not permit.

@@ -1,35 +1,28 @@
 //! Common parts of opportunities and project opportunities in the operator API: fields, filters, and bodies.
 
-use poem_openapi::{Object, types::MaybeUndefined};
-use serde::{Deserialize, Deserializer, Serialize};
-use uuid::Uuid;
+use poem_openapi::types::MaybeUndefined;
+use serde::Deserializer;
 
-use super::{pages::ListQuery, references};
 use crate::{
     domain::{
         assets::Kind,
-        listings::Actor,
         money::Cents,
         opportunities::{
             BudgetUnit, Opportunity, OpportunityKind, OpportunityMetadata, OpportunityStatus, VisibilityMode,
         },
         opportunity_fields::{OpportunityChange, OpportunityFields},
     },
-    error::{Error, LocSegment, Result},
-    market::Writer,
-    operations::{
-        access::{Buyer, Platform},
-        opportunities,
-    },
+    error::LocSegment,
+    operations::{access::Buyer, opportunities},
     rest::{
-        arguments::request_body::{MaybeInvalid, Omittable, into_change},
+        arguments::request_body::into_change,
+        operator_api::prelude::*,
         shapes::{
-            Amount, Money, RequestTime,
+            RequestTime,
             strings::{FreeTag, MultilineText, Overview, Title},
         },
     },
     store,
-    web::enum_value::EnumValue,
 };
 
 /// What the lists of opportunities can be filtered by.

@@ -1,43 +1,15 @@
 //! Vendors' bids on project opportunities.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
     domain::{
         collections::Collection,
-        events::EventType,
-        listings::Actor,
         opportunities::{Attachment, Bid, BidEvent, BidStatus, OpportunityKind},
         project_bids::BidFields,
         teams::Team,
     },
-    error::{Error, Result},
-    market::Writer,
-    operations::{
-        access::{Buyer, Operator, Platform, Vendor},
-        project_bids, records,
-    },
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{UtcTime, strings::FileName},
-    },
+    operations::{access::Buyer, project_bids},
+    rest::{operator_api::prelude::*, shapes::strings::FileName},
     store::{self, records::project_bids::PROJECT_BIDS},
-    web::enum_value::EnumValue,
 };
 
 /// A vendor's bid on a project opportunity.

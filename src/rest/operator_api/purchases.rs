@@ -1,42 +1,15 @@
 //! Purchases of listings.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    payments::{self, PaymentIn},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_BUYER, routes},
-};
+use super::payments::{self, PaymentIn};
 use crate::{
-    domain::{
-        events::EventType,
-        listings::Actor,
-        money::Currency,
-        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
-    },
-    error::{Code, Result},
+    domain::purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
     operations::{
-        access::{Operator, PaymentOperator, PaymentReader},
+        access::{PaymentOperator, PaymentReader},
         agreements, payments as payment_operations,
         purchases::{self, PurchaseInput},
     },
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::{Json, JsonResult},
-        route::{Call, Path},
-        shapes::{Money, UtcTime},
-    },
+    rest::operator_api::prelude::*,
     store::{agreements::Agreement, records::purchases::PURCHASES},
-    web::enum_value::EnumValue,
 };
 
 /// A purchase of a listing, of its sample, or of some of its assets.

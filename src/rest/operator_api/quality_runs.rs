@@ -1,44 +1,19 @@
 //! Quality runs of listings and assets.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, Resource, resource, subject},
-    routes::{self, routes},
-};
 use crate::{
     domain::{
         assets::Kind,
-        events::EventType,
-        listings::Actor,
-        money::Currency,
         quality_checks::{CheckKind, CheckStatus},
         quality_runs::{RunStatus, RunTrigger},
     },
-    error::{Code, Error, Problem, Result},
-    market::{CheckContext, Writer},
-    operations::{
-        access::{Operator, Platform},
-        assets, listing_lifecycle, quality_runs, records,
-    },
-    rest::{
-        arguments::{params::Params, request_body::Body},
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Money, UtcTime},
-    },
+    error::Problem,
+    operations::{assets, listing_lifecycle, quality_runs},
+    rest::operator_api::prelude::*,
     store::{
         self,
         quality_checks::CheckRow,
         records::{assets::AssetRecord, quality_runs::QUALITY_RUNS},
     },
-    web::enum_value::EnumValue,
 };
 
 /// A quality run without its checks.

@@ -11,8 +11,6 @@ pub const DEMO_TEAM: &str = "d16976a0-9c51-5248-afa1-7e0552589e1a";
 /// ID of a buyer of the demo market, for examples of bodies.
 pub const DEMO_BUYER: &str = "57d9aaca-90f7-528c-aff6-0b974cabd171";
 
-pub(super) use crate::rest::route::routes;
-
 /// The attributes of a list.
 pub const fn list(queries: &'static [&'static str]) -> RouteAttributes {
     read(pages(Target::None, queries, 2))

@@ -2,41 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::Value;
 
 use super::{
-    changes::{self, Change},
-    pages::{self, PageParams, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
+    pages::PageParams,
     tasks::{TaskOut, vendor},
 };
 use crate::{
-    domain::{
-        events::EventType,
-        listings::Actor,
-        tasks::{BuildStatus, VersionStage, VersionState},
-    },
-    operations::{
-        access::{ActingOperator, Operator},
-        records,
-        task_changes::{self, VersionInput},
-    },
-    rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Contract, Path, Target},
-        shapes::UtcTime,
-    },
+    domain::tasks::{BuildStatus, VersionStage, VersionState},
+    operations::task_changes::{self, VersionInput},
+    rest::operator_api::prelude::*,
     store::records::tasks::{TASK_BUILDS, TASK_VERSIONS},
-    web::enum_value::EnumValue,
 };
 
 /// A version of a task.

@@ -2,41 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::Value;
 
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    resources::{self, Resource, resource},
-    routes::{self, routes},
-    tasksets::TasksetOut,
-};
+use super::tasksets::TasksetOut;
 use crate::{
-    domain::{events::EventType, listings::Actor},
-    error::{Code, Error, Result},
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Operator, Platform, Vendor},
-        records,
-        task_changes::{self, TaskInput},
-    },
+    operations::task_changes::{self, TaskInput},
     rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::{JsonResult, NoContent},
-        route::{Call, Contract, Path, RouteAttributes, Target},
-        shapes::{
-            UtcTime,
-            strings::{Label, MultilineText, Name},
-        },
+        operator_api::prelude::*,
+        shapes::strings::{Label, MultilineText, Name},
     },
     store::{self, records::tasks::TASKS},
-    web::problem::ApiError,
 };
 
 /// A task of a taskset.

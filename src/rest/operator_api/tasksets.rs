@@ -1,39 +1,13 @@
 //! Tasksets of vendors.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
-    domain::{
-        events::EventType,
-        listings::Actor,
-        tasks::{Column, ColumnKind, DerivedColumn},
-    },
-    error::Result,
-    operations::{access::Operator, task_changes},
+    domain::tasks::{Column, ColumnKind, DerivedColumn},
+    operations::task_changes,
     rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{
-            UtcTime,
-            strings::{Label, Name},
-        },
+        operator_api::prelude::*,
+        shapes::strings::{Label, Name},
     },
     store::records::tasksets::TASKSETS,
-    web::enum_value::EnumValue,
 };
 
 /// A collection of tasks of one team, with the columns of its table.

@@ -1,29 +1,11 @@
 //! Domains, content tags, and inventory tags of the taxonomy.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, PageParams, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
-};
+use super::pages::PageParams;
 use crate::{
-    domain::{events::EventType, listings::Actor, taxonomy},
-    operations::{
-        access::{ActingOperator, Operator},
-        records, taxonomy as operations,
-    },
+    domain::taxonomy,
+    operations::taxonomy as operations,
     rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable},
-        },
-        json::JsonResult,
-        route::{Call, Path},
+        operator_api::prelude::*,
         shapes::strings::{Label, Sentence, Slug},
     },
     store::records::labels::{CONTENT_TAGS, DOMAINS, INVENTORY_TAGS},

@@ -1,43 +1,26 @@
 //! Zips that operators upload for teams, in parts.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, TeamFilter, page_of},
+    pages::TeamFilter,
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
-    resources::{Resource, subject},
-    routes::{self, routes},
 };
 use crate::{
     blobs::UploadedPart,
-    domain::{events::EventType, listings::Actor},
-    error::{Code, Result},
-    market::{CheckContext, Market, Writer},
+    market::Market,
     operations::{
-        access::{ActingOperator, Operator, Platform},
         operator_uploads::{JoinedFile, UploadPurpose},
         team_uploads,
     },
     rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, BodySource, MaybeInvalid},
-        },
-        idempotent::Idempotent,
-        json::{JsonResult, NoContent},
-        route::{Call, Contract, Path, Target},
+        arguments::request_body::BodySource,
+        operator_api::prelude::*,
         shapes::{
-            UtcTime,
             strings::{FileName, Sha256Digest},
             uploads::{PartAddress, ReceivedPart},
         },
     },
     store::{operator_uploads::OperatorUpload, records::operator_uploads::ZipUploadRecord, uploads},
-    web::{problem::ApiError, served_market::LinkBaseUrl},
+    web::served_market::LinkBaseUrl,
 };
 
 /// An ID that nothing has. The demo market has no uploads in progress.

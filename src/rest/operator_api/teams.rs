@@ -1,40 +1,15 @@
 //! Teams of the marketplace.
 
-use poem_openapi::{Object, types::MaybeUndefined};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
+use poem_openapi::types::MaybeUndefined;
 
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, resource},
-    routes::{self, routes},
-};
 use crate::{
-    domain::{events::EventType, listings::Actor, teams::Role},
-    error::Result,
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Operator, PaymentReader, Platform},
-        team_closures, teams,
-    },
+    domain::teams::Role,
+    operations::{access::PaymentReader, team_closures, teams},
     rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{
-            UtcTime,
-            strings::{AvatarUrl, PayoutSetup, TeamName},
-        },
+        operator_api::prelude::*,
+        shapes::strings::{AvatarUrl, PayoutSetup, TeamName},
     },
     store::records::teams::TEAMS,
-    web::enum_value::EnumValue,
 };
 
 /// A team.

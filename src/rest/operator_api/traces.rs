@@ -1,43 +1,23 @@
 //! Imports of graded traces into tasksets, and the uploads of their files.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
-    resources::{self, Resource, resource, subject},
-    routes::{self, routes},
-};
+use super::part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts};
 use crate::{
     blobs::UploadedPart,
-    domain::{events::EventType, listings::Actor, trace_imports::TraceImportStatus},
-    error::{Code, Error, Result},
-    market::{Market, Writer},
+    domain::trace_imports::TraceImportStatus,
+    market::Market,
     operations::{
-        access::{ActingOperator, Operator, Platform},
         operator_uploads::{JoinedFile, UploadPurpose},
         trace_uploads,
     },
     rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        idempotent::Idempotent,
-        json::JsonResult,
-        route::{Call, Contract, Path, Target},
+        operator_api::prelude::*,
         shapes::{
-            UtcTime,
             strings::{FileName, Sha256Digest},
             uploads::PartAddress,
         },
     },
     store::{operator_uploads::OperatorUpload, records::tasksets::TRACE_IMPORTS},
-    web::{enum_value::EnumValue, served_market::LinkBaseUrl},
+    web::served_market::LinkBaseUrl,
 };
 
 /// An ID that nothing has. The demo market has no imports, and no uploads in progress.

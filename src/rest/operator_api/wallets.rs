@@ -1,35 +1,16 @@
 //! Wallets of teams, with the changes that only concern them: adjustments, and conversions of earnings into credits.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, PageParams, TeamFilter, page_of},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_TEAM, routes},
-};
+use super::pages::{PageParams, TeamFilter};
 use crate::{
-    domain::{events::EventType, listings::Actor, money::Currency},
-    error::Code,
-    operations::{access::Operator, wallet},
+    operations::wallet,
     rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Contract, Path, Target},
-        shapes::{Amount, Money, SignedAmount, UtcTime, strings::Note},
+        operator_api::prelude::*,
+        shapes::{SignedAmount, strings::Note},
     },
     store::records::{
         ledger::{ADJUSTMENTS, CONVERSIONS},
         wallets::WALLETS,
     },
-    web::enum_value::EnumValue,
 };
 
 /// Credits and earnings of a team.

@@ -1,31 +1,15 @@
 //! Deliveries of events to webhooks, with the attempts that were made.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Deserializer, Serialize};
-use uuid::Uuid;
+use serde::Deserializer;
 
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    resources::{self, resource},
-    routes::{self, routes},
-};
 use crate::{
     domain::{
-        events::EventType,
-        listings::Actor,
         webhook_messages::message_id,
         webhooks::{AttemptError, DeliveryStatus},
     },
-    operations::{access::Operator, webhook_deliveries},
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::UtcTime,
-    },
+    operations::webhook_deliveries,
+    rest::operator_api::prelude::*,
     store::{records::webhook_deliveries::WEBHOOK_DELIVERIES, webhook_attempts::Attempt},
-    web::enum_value::EnumValue,
 };
 
 /// An event on its way to a webhook.
@@ -94,7 +78,7 @@ impl From<Attempt> for WebhookAttempt {
 }
 
 /// Reads the ID of a delivery.
-fn read_message_id<'de, D: Deserializer<'de>>(column: D) -> Result<String, D::Error> {
+fn read_message_id<'de, D: Deserializer<'de>>(column: D) -> std::result::Result<String, D::Error> {
     Uuid::deserialize(column).map(message_id)
 }
 

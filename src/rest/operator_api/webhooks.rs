@@ -1,45 +1,17 @@
 //! Webhooks of teams and of operators.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    references,
-    resources::{self, Resource, resource, subject},
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
     domain::{
-        events::EventType,
-        listings::Actor,
         webhook_messages::SigningSecret,
         webhooks::{WebhookDisabledReason, WebhookStatus},
     },
-    error::Result,
-    market::{Market, Writer},
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
-    },
+    market::Market,
+    operations::webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
     rest::{
-        arguments::{
-            if_match::IfMatch,
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable},
-        },
-        json::{JsonResult, NoContent},
-        route::{Call, Path},
-        shapes::{
-            UtcTime,
-            strings::{WebhookDescription, WebhookUrl},
-        },
+        operator_api::prelude::*,
+        shapes::strings::{WebhookDescription, WebhookUrl},
     },
     store::{records::webhooks::WEBHOOKS, webhooks::Webhook},
-    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// An endpoint to which events are sent, as Standard Webhooks (standardwebhooks.com) prescribes, without its secret.

@@ -1,36 +1,14 @@
 //! Withdrawals of earnings.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery, page_of},
-    payments::{self, PaymentIn},
-    references,
-    resources::{self, resource},
-    routes::{self, DEMO_TEAM, routes},
-};
+use super::payments::{self, PaymentIn};
 use crate::{
-    domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
-    error::Code,
+    domain::withdrawals::WithdrawalStatus,
     operations::{
         access::{PaymentOperator, PaymentReader},
         payments as payment_operations, withdrawals,
     },
-    rest::{
-        arguments::{
-            params::Params,
-            request_body::{Body, MaybeInvalid},
-        },
-        json::JsonResult,
-        route::{Call, Path},
-        shapes::{Amount, Money, UtcTime},
-    },
+    rest::operator_api::prelude::*,
     store::records::withdrawals::WITHDRAWALS,
-    web::enum_value::EnumValue,
 };
 
 /// A withdrawal of available earnings.

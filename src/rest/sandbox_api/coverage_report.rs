@@ -2,16 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-
 use crate::{
-    error::Code,
-    rest::shapes::UtcTime,
-    web::{
-        documented_operations::{DocumentedOperation, DocumentedOperations},
-        enum_value::EnumValue,
-    },
+    rest::prelude::*,
+    web::documented_operations::{DocumentedOperation, DocumentedOperations},
     worlds::journal::{Coverage, OutcomeCount},
 };
 

@@ -2,21 +2,12 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{access::WorldOperator, worlds::change};
 use crate::{
-    error::{Code, Error, LocSegment, Problem, Result},
-    rest::{
-        arguments::request_body::Body,
-        idempotent::Idempotent,
-        json::JsonResult,
-        route::{Call, Path, Target, routes},
-        shapes::strings::MatchText,
-    },
-    web::enum_value::EnumValue,
+    error::{LocSegment, Problem, Result},
+    rest::{prelude::*, shapes::strings::MatchText},
     worlds::journal::{CallMatch, Expectation, Verdict, WorldApi},
 };
 

@@ -1,9 +1,5 @@
 //! Faults of worlds: failures on demand.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-
 use super::{
     access::{WorldOperator, WorldReader},
     fault_bodies::{DelayMs, FaultIn},
@@ -11,16 +7,8 @@ use super::{
 };
 use crate::{
     domain::events::EventType,
-    error::Error,
-    rest::{
-        arguments::{params::Params, request_body::Body},
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Link, Path, Target, routes},
-        shapes::UtcTime,
-    },
+    rest::{prelude::*, route::Link},
     string_enum::StringEnum,
-    web::{enum_value::EnumValue, problem::ApiError},
     worlds::{
         CutPlace, Fault, FaultRule, FaultTiming, Interruption, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch, journal::WorldApi,

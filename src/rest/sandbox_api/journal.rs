@@ -1,28 +1,22 @@
 //! The journals of worlds.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
 
 use super::{
     access::{WorldOperator, WorldReader},
     worlds::{change, read_with},
 };
 use crate::{
-    error::Code,
     rest::{
-        arguments::params::Params,
-        json::{Json, NoContent},
-        route::{Call, Contract, Path, Target, routes},
+        prelude::*,
         sandbox_api::{
             journal_files::{self, Addresses, ShownBody, ShownEntry},
             page_or_file::{FileFormats, PageOrFile},
         },
-        shapes::{RequestTime, UtcTime},
+        shapes::RequestTime,
     },
     string_enum::string_enum,
-    web::{enum_value::EnumValue, problem::ApiError, served_market::LinkBaseUrl, world_host::SandboxHost},
+    web::{served_market::LinkBaseUrl, world_host::SandboxHost},
     worlds::{
         World,
         journal::{Header, JournalEntry, JournalFilter, JournalPage, Origin, WorldApi},

@@ -5,15 +5,14 @@ use std::{fs::File, io::Write, path::PathBuf};
 use bytes::BytesMut;
 use poem::{Request, RequestBody};
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef},
 };
-use serde::Serialize;
 
 use super::access::WorldOperator;
 use crate::{
     domain::patterns,
-    error::{Error, Problem, Result},
+    error::{Problem, Result},
     http_server::chunks::Chunks,
     market::Market,
     operations::{
@@ -22,13 +21,9 @@ use crate::{
         world_repositories,
     },
     private_files,
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
-    },
+    rest::prelude::*,
     web::{
         part_uploads,
-        problem::ApiError,
         shares::{
             capacity::Slot,
             transfer_limits::{self, RequestTransfers},

@@ -2,25 +2,13 @@
 
 use std::sync::Arc;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-
 use super::{
     access::{SnapshotOperator, WorldOperator, WorldReader},
     worlds::{change, read},
 };
 use crate::{
-    error::{Code, Error},
     operations::access::Operator,
-    rest::{
-        arguments::request_body::{Body, MaybeInvalid},
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Link, Path, Target, routes},
-        shapes::{UtcTime, strings::WorldName},
-    },
-    web::problem::ApiError,
+    rest::{prelude::*, route::Link, shapes::strings::WorldName},
     worlds::Snapshot,
 };
 

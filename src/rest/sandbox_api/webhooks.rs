@@ -3,22 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use poem::Request;
-use poem_openapi::Object;
-use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
-use uuid::Uuid;
 
 use super::{access::WorldReader, worlds::read_with};
 use crate::{
     domain::{durations, events::EventType},
-    error::{Error, Problem, Result},
-    rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, Target, routes},
-        shapes::{UtcTime, strings::DurationText},
-    },
-    web::{enum_value::EnumValue, shares::capacity::Slot},
+    error::{Problem, Result},
+    rest::{prelude::*, shapes::strings::DurationText},
+    web::shares::capacity::Slot,
     worlds::{InboxMessage, World},
 };
 

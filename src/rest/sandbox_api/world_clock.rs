@@ -3,9 +3,6 @@
 use std::sync::Arc;
 
 use poem::Request;
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
 
 use super::{
     access::{WorldOperator, WorldReader},
@@ -13,17 +10,13 @@ use super::{
 };
 use crate::{
     domain::{clock_modes::ClockMode, durations, time::Timestamp},
-    error::{Error, Problem, Result},
+    error::{Problem, Result},
     market::Requester,
     operations::access::PrincipalProof as _,
     rest::{
-        arguments::request_body::Body,
-        idempotent::Idempotent,
-        json::{Json, JsonResult},
-        route::{Call, Path, Target, routes},
-        shapes::{RequestTime, UtcTime, strings::DurationText},
+        prelude::*,
+        shapes::{RequestTime, strings::DurationText},
     },
-    web::enum_value::EnumValue,
     worlds::{self, DoneWork, MAX_ADVANCE_DAYS, WorkOutcome, World},
 };
 

@@ -3,24 +3,18 @@
 use std::collections::BTreeMap;
 
 use poem::Request;
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::Value;
 
 use super::access::{WorldOperator, WorldReader};
 use crate::{
     domain::clock_modes::ClockMode,
-    error::{Code, Error, Problem, Result},
+    error::{Problem, Result},
     operations::access::{ActingOperator, ActingProof as _, Operator},
     rest::{
-        arguments::request_body::Body,
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
-        shapes::{RequestTime, UtcTime, strings::WorldName},
+        prelude::*,
+        shapes::{RequestTime, strings::WorldName},
     },
-    web::{enum_value::EnumValue, problem::ApiError, served_market::LinkBaseUrl, world_host::SandboxHost},
+    web::{served_market::LinkBaseUrl, world_host::SandboxHost},
     worlds::{JobTiming, NewWorld, WebhookMode, World},
 };
 

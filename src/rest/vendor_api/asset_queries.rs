@@ -1,10 +1,6 @@
 //! Query parameters that the lists of assets, codebases, raw data and tasks share.
 
-use poem_openapi::{
-    Object,
-    types::{ParseFromJSON, ToJSON, Type},
-};
-use uuid::Uuid;
+use poem_openapi::types::{ParseFromJSON, ToJSON, Type};
 
 use crate::{
     domain::{
@@ -12,19 +8,14 @@ use crate::{
         teams::TeamRowId, time::Timestamp,
     },
     error::Result,
-    operations::{
-        access::Vendor,
-        assets::{self, AssetFilter, Deprecations},
-    },
+    operations::assets::{self, AssetFilter, Deprecations},
     rest::{
         arguments::filter_entries::{self, AssetFilterGrammar, FilterEntry},
-        json::{Json, JsonResult},
-        route::Call,
+        prelude::*,
         shapes::limit_offset::{LimitOffset, OffsetPage},
     },
     store::inventory::Query,
     string_enum::{StringEnum, string_enum},
-    web::enum_value::EnumValue,
 };
 
 string_enum! {

@@ -1,31 +1,18 @@
 //! Assets of all kinds: a page, a window grouped by inventory group, one asset, and moving an asset to a
 //! group.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::asset_queries::{FilterAndSort, PageFilter, parse_kinds};
 use crate::{
     domain::{assets::Kind, stages::Stage, time::Timestamp},
     error::Result,
-    operations::{
-        access::Vendor,
-        assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
-    },
+    operations::assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
     rest::{
-        arguments::{
-            filter_entries::{AssetFilterGrammar, AssetFilters, FilterEntry},
-            params::Params,
-        },
-        json::{Json, JsonResult},
-        route::{
-            Call, Contract, Link, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes,
-        },
+        arguments::filter_entries::{AssetFilterGrammar, AssetFilters, FilterEntry},
+        prelude::*,
+        route::{Link, MultiTool},
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
     },
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters that select assets of all kinds.

@@ -1,8 +1,5 @@
 //! Handlers that the kinds of assets have in common.
 
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{
         assets::Kind,
@@ -12,18 +9,10 @@ use crate::{
     error,
     market::{CheckContext, Writer},
     operations::{
-        access::Vendor,
         asset_changes::{self, ChangedAsset},
         assets, linked_data,
     },
-    rest::{
-        arguments::request_body::{Body, BodySource},
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::Call,
-        shapes::assets::DataObject,
-    },
-    web::problem::ApiError,
+    rest::{arguments::request_body::BodySource, prelude::*, shapes::assets::DataObject},
 };
 
 /// Returns one of the team's assets of this kind.

@@ -1,21 +1,12 @@
 //! Directories and files of linked data.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     artifacts::structure::NodeKind,
     domain::assets::{ArtifactStatus, Kind},
-    operations::{access::Vendor, data_structures},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::json_object::ObjectWriter,
-    },
+    operations::data_structures,
+    rest::{prelude::*, shapes::json_object::ObjectWriter},
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
-    web::enum_value::EnumValue,
 };
 
 /// A directory or file.

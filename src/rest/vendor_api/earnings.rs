@@ -1,23 +1,13 @@
 //! The entries of a vendor's earnings.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{ledger::EntryType, money::CURRENCY},
-    operations::{access::Vendor, earnings},
+    operations::earnings,
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{
-            UtcTime,
-            limit_offset::{LimitOffset, offset_page},
-        },
+        prelude::*,
+        shapes::limit_offset::{LimitOffset, offset_page},
     },
     store::earnings::EarningsChange,
-    web::enum_value::EnumValue,
 };
 
 /// A ledger entry that changed a team's earnings.

@@ -1,9 +1,5 @@
 //! Estimations: advisory quotes for a vendor's sources.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::asset_queries;
 use crate::{
     domain::{
@@ -11,17 +7,12 @@ use crate::{
         estimations::{Bin, Estimation, EstimationColumn, EstimationStatus, Summary},
         filters::SortDirection,
     },
-    operations::{access::Vendor, estimations},
+    operations::estimations,
     rest::{
-        arguments::{
-            filter_entries::{self, EstimationFilters, FilterEntry},
-            params::Params,
-        },
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{UtcTime, limit_offset::LimitOffset},
+        arguments::filter_entries::{self, EstimationFilters, FilterEntry},
+        prelude::*,
+        shapes::limit_offset::LimitOffset,
     },
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the list of estimations.

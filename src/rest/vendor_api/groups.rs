@@ -1,23 +1,10 @@
 //! A vendor's inventory groups.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
 use crate::{
-    error::Code,
-    operations::{access::Vendor, groups},
+    operations::groups,
     request_problems::ProblemsExt,
-    rest::{
-        arguments::request_body::{Body, MaybeInvalid, Omittable},
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{UtcTime, strings::GroupName},
-    },
+    rest::{arguments::request_body::Omittable, prelude::*, shapes::strings::GroupName},
     store::groups::Group,
-    web::problem::ApiError,
 };
 
 /// An inventory group. Every asset of the team is in exactly one group.

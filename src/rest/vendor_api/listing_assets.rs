@@ -1,29 +1,13 @@
 //! The assets of a vendor's own listings.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::asset_matches::{AssetMatch, parse_matches, valid_ids};
 use crate::{
     domain::{
         listings::{Actor, AttachSkip},
         time::Timestamp,
     },
-    error::Code,
-    operations::{
-        access::Vendor,
-        listing_assets::{self, AttachedAssets},
-    },
-    rest::{
-        arguments::request_body::{Body, MaybeInvalid},
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::assets::AssetSummary,
-    },
-    web::{enum_value::EnumValue, problem::ApiError},
+    operations::listing_assets::{self, AttachedAssets},
+    rest::{prelude::*, shapes::assets::AssetSummary},
 };
 
 /// The assets of one of the team's own listings.

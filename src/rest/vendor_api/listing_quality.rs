@@ -1,23 +1,11 @@
 //! The quality of a vendor's own listings, as shown to the vendor.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use super::quality_runs::types::{ListingRun, TaskRows};
 use crate::{
     domain::listings::{IngestStatus, LifecycleStage},
-    operations::{
-        access::Vendor,
-        listing_quality::{self, QualityView},
-    },
-    rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-    },
+    operations::listing_quality::{self, QualityView},
+    rest::prelude::*,
     store::listing_bundles::HubIngestStatus,
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of a listing's quality.

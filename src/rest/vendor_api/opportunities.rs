@@ -2,25 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
-    operations::{access::Vendor, opportunities},
+    operations::opportunities,
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
+        route::Link,
         shapes::{
-            UtcTime,
             assets::ASSET_KINDS,
             limit_offset::{SmallLimitOffset, offset_page},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter opportunities.

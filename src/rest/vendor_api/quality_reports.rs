@@ -1,20 +1,10 @@
 //! The report on all quality runs of a vendor.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::quality_runs::RunStatus,
-    operations::{access::Vendor, quality_reports},
-    rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{UtcTime, limit_offset::LimitOffset},
-    },
+    operations::quality_reports,
+    rest::{prelude::*, route::Link, shapes::limit_offset::LimitOffset},
     store::quality_reports::QualityReport,
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A quality run in the report on all runs of a team.

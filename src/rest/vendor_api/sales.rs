@@ -1,22 +1,13 @@
 //! A vendor's settled sales.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{
         money::{CURRENCY, Cents},
         purchases::PurchaseKind,
         sales::Sale,
     },
-    operations::{access::Vendor, sales},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::UtcTime,
-    },
-    web::{enum_value::EnumValue, limits::Budget},
+    operations::sales,
+    rest::{prelude::*, route::Link},
 };
 
 /// A settled sale. It never identifies the buyer.

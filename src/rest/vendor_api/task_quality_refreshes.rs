@@ -1,23 +1,10 @@
 //! Refreshing the quality data of all of a team's task assets.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::tasks::RefreshStatus,
-    operations::{
-        access::Vendor,
-        task_quality_refreshes::{self, RefreshState},
-    },
-    rest::{
-        idempotent::Idempotent,
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, routes},
-        shapes::UtcTime,
-    },
+    operations::task_quality_refreshes::{self, RefreshState},
+    rest::prelude::*,
     store::task_quality_refreshes::Refresh,
-    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A background job that refreshes the quality data of all of a team's task assets.

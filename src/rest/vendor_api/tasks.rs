@@ -1,9 +1,6 @@
 //! Task assets: task versions, imported from tasksets on the platform.
 
-use poem_openapi::{Object, types::MaybeUndefined};
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
+use poem_openapi::types::MaybeUndefined;
 
 use super::{
     asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage},
@@ -20,20 +17,17 @@ use crate::{
     },
     error::Problem,
     operations::{
-        access::Vendor,
         assets::Deprecations,
         tasks::{self, ImportResult, TaskSelection},
     },
     rest::{
         arguments::{
             filter_entries::{FilterEntry, TaskFilters},
-            params::Params,
-            request_body::{Body, MaybeInvalid, Omittable, checked_texts, into_change},
+            request_body::{Omittable, checked_texts, into_change},
         },
         catalog::taxonomy::LIST_TAXONOMY_TOOL,
-        idempotent::Idempotent,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
+        route::Link,
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::offset_page,
@@ -41,7 +35,6 @@ use crate::{
         },
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::enum_value::EnumValue,
 };
 
 /// A task asset: one version of a task, imported from the platform.

@@ -1,16 +1,6 @@
 //! The part of the taxonomy that only vendors need: the programming languages of codebases and filters.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
-use crate::{
-    domain::taxonomy::Language,
-    operations::{access::Vendor, taxonomy},
-    rest::{
-        json::{Json, JsonResult},
-        route::{Call, Contract, RouteAttributes, Target, Tool, routes},
-    },
-};
+use crate::{domain::taxonomy::Language, operations::taxonomy, rest::prelude::*};
 
 /// A programming language.
 #[derive(Debug, Object, Serialize)]

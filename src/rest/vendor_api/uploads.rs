@@ -3,36 +3,29 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, Union, registry::MetaSchema};
-use serde::Serialize;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use poem_openapi::{Union, registry::MetaSchema};
+use serde_json::Value;
 
 use super::codebases::types::Codebase;
 use crate::{
     blobs::PresignedUrl,
     domain::{problems::Problems, uploads::Upload},
-    error::{Code, Error},
     market::{Market, Writer},
     operations::{
-        access::Vendor,
         grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
         upload_requests::{self, StatedPart},
     },
     rest::{
-        arguments::request_body::{Body, MaybeInvalid, Omittable},
-        idempotent::Idempotent,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        arguments::request_body::Omittable,
+        prelude::*,
         shapes::{
-            UtcTime,
             scalars::{Scalar, impl_scalar},
             strings::{ContentType, FileName, PartETag, Sha256Digest},
             uploads::{PartAddress, ReceivedPart},
         },
     },
     string_enum::string_enum,
-    web::{enum_value::EnumValue, limits::Budget, served_market::LinkBaseUrl},
+    web::served_market::LinkBaseUrl,
 };
 
 string_enum! {

@@ -1,24 +1,20 @@
 //! Query parameters of aggregates that the lists themselves do not have.
 
-use poem_openapi::{
-    Object,
-    types::{ParseFromJSON, ToJSON, Type},
-};
-use uuid::Uuid;
+use poem_openapi::types::{ParseFromJSON, ToJSON, Type};
 
 use crate::{
     domain::stages::Stage,
     error::Result,
-    operations::{access::Vendor, aggregates::TaxonomyKind, assets::AssetFilter},
+    operations::{aggregates::TaxonomyKind, assets::AssetFilter},
     rest::{
         agent_api::filters::{PeriodFilters, QualityGrammar},
         arguments::filter_entries::{AssetFilterGrammar, EstimationFilters, FilterEntry},
+        prelude::*,
         vendor_api::{
             asset_queries::{AssetFilterParams, FilterAndSort, IdFilter},
             assets::AssetConditions as AssetScope,
         },
     },
-    web::enum_value::EnumValue,
 };
 
 /// Filters of a list of assets.

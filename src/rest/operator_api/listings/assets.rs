@@ -1,24 +1,9 @@
 //! Attaching assets to listings, and detaching them.
 
-use poem_openapi::Object;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::types::{ListingOut, asset_ids};
 use crate::{
-    domain::{events::EventType, listings::Actor},
-    error::{Code, Error},
     operations::{listing_assets, listings},
-    rest::{
-        arguments::request_body::{Body, MaybeInvalid},
-        json::JsonResult,
-        operator_api::{
-            changes::{self, Change},
-            references,
-            routes::{self, routes},
-        },
-        route::{Path, Target},
-    },
+    rest::operator_api::prelude::*,
 };
 
 /// The assets to attach.

@@ -1,25 +1,9 @@
 //! The history of a listing.
 
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
 use crate::{
-    domain::listings::{Actor, Event, LifecycleStage},
-    operations::access::Operator,
-    rest::{
-        arguments::params::Params,
-        json::JsonResult,
-        operator_api::{
-            pages::{self, PageParams, page_of},
-            resources::resource,
-            routes::{self, routes},
-        },
-        route::{Call, Path, Target},
-        shapes::UtcTime,
-    },
+    domain::listings::{Event, LifecycleStage},
+    rest::operator_api::{pages::PageParams, prelude::*},
     store::records::listing_history::LISTING_HISTORY,
-    web::enum_value::EnumValue,
 };
 
 /// An event in the history of a listing.

@@ -1,35 +1,11 @@
 //! Listings of all vendors.
 
-use poem_openapi::Object;
-use serde::Serialize;
-use serde_json::json;
-use uuid::Uuid;
-
 use self::types::{ListingIn, ListingOut, ListingPage, ListingPatch, NewListing};
-use super::{
-    changes::{self, Change},
-    pages::{self, ListQuery},
-    references, resources,
-    routes::{self, DEMO_TEAM, routes},
-};
 use crate::{
-    domain::{
-        events::EventType,
-        listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus},
-    },
-    error::{Code, Result},
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        listing_drafts, listing_lifecycle, listings,
-    },
-    rest::{
-        arguments::{if_match::IfMatch, params::Params, request_body::Body},
-        json::JsonResult,
-        route::{Call, Path},
-    },
+    domain::listings::{CatalogStatus, LifecycleStage, ReviewStatus},
+    operations::{listing_drafts, listing_lifecycle, listings},
+    rest::operator_api::prelude::*,
     store,
-    web::enum_value::EnumValue,
 };
 
 mod assets;

@@ -1,25 +1,9 @@
 //! Transitions of listings: steps of their vendors, and decisions of the platform.
 
-use poem_openapi::Object;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::types::ListingOut;
 use crate::{
-    domain::{events::EventType, listings::Actor},
-    error::{Code, Result},
-    market::Writer,
-    operations::{access::Vendor, certifications, listing_lifecycle as lifecycle},
-    rest::{
-        arguments::request_body::{Body, MaybeInvalid},
-        json::JsonResult,
-        operator_api::{
-            changes::{self, Change},
-            routes::{self, routes},
-        },
-        route::{Path, Target},
-        shapes::strings::Note,
-    },
+    operations::{certifications, listing_lifecycle as lifecycle},
+    rest::{operator_api::prelude::*, shapes::strings::Note},
 };
 
 /// What the vendor has to know of a decision.

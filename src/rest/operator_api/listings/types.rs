@@ -1,21 +1,17 @@
 //! JSON types of listings.
 
-use poem_openapi::{Object, types::MaybeUndefined};
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use poem_openapi::types::MaybeUndefined;
 
 use crate::{
     domain::{
         listings::{CatalogStatus, DeliveryMethod, LifecycleStage, ReviewStatus},
-        money::Currency,
         samples::{SampledAsset, Selection},
     },
-    error::{Error, Problem, Result},
+    error::Problem,
     rest::{
-        arguments::request_body::{MaybeInvalid, Omittable},
-        operator_api::{pages::page_of, references, resources::resource},
+        operator_api::prelude::*,
         shapes::{
-            Amount, Money, RequestTime, UtcTime,
+            RequestTime,
             strings::{DataPath, MultilineText, Slug, Title},
         },
     },
@@ -28,7 +24,6 @@ use crate::{
             listings::LISTINGS,
         },
     },
-    web::enum_value::EnumValue,
 };
 
 /// A listing.

@@ -1,8 +1,6 @@
 //! Routes of a vendor's codebases.
 
 pub(super) mod types;
-use serde_json::json;
-use uuid::Uuid;
 
 use self::types::{
     Codebase, CodebaseBatch, CodebaseBatchOut, CodebaseIn, CodebasePatch, Codebases, RepositoryLink,
@@ -10,22 +8,15 @@ use self::types::{
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
-    error::Code,
-    operations::{access::Vendor, asset_changes, codebases},
+    operations::{asset_changes, codebases},
     request_problems::ProblemsExt,
     rest::{
-        arguments::{
-            filter_entries::{CodebaseFilters, FilterEntry},
-            params::Params,
-            request_body::Body,
-        },
-        idempotent::Idempotent,
-        json::{JsonResult, NoContent},
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        arguments::filter_entries::{CodebaseFilters, FilterEntry},
+        prelude::*,
+        route::Link,
         shapes::assets::DataObject,
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::problem::ApiError,
 };
 
 #[routes(prefix = "/v2", tag = Codebases)]

@@ -5,17 +5,13 @@ pub mod types;
 use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facets;
-use serde_json::json;
-use uuid::Uuid;
 
 use self::types::{HistoryEventOut, ListingHistory, ListingsSummary, OwnListings, OwnListingsQuery};
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
-    operations::{access::Vendor, listings},
+    operations::listings,
     rest::{
-        arguments::params::Params,
-        json::{Json, JsonResult},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        prelude::*,
         shapes::{
             json_object::ObjectWriter,
             listing_pages::{Counts, DetailBundle, detail_json, remove_team_name},
@@ -23,7 +19,7 @@ use crate::{
         },
     },
     string_enum::StringEnum,
-    web::{limits::Budget, served_market::LinkBaseUrl},
+    web::served_market::LinkBaseUrl,
 };
 
 #[routes(prefix = "/v2", tag = Listings)]

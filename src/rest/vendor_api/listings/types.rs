@@ -1,8 +1,5 @@
 //! JSON types of a vendor's own listings.
 
-use poem_openapi::Object;
-use serde::Serialize;
-
 use crate::{
     domain::{
         browse::SortOrder,
@@ -11,13 +8,10 @@ use crate::{
     operations::listings::PageRequest,
     rest::{
         arguments::listing_filters::ListingFilters,
-        shapes::{
-            UtcTime,
-            listing_pages::{self, Counts, FacetCounts, OwnListingSummary},
-        },
+        prelude::*,
+        shapes::listing_pages::{self, Counts, FacetCounts, OwnListingSummary},
     },
     store::listing_history::HistoryEvent,
-    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter a vendor's own listings.

@@ -2,28 +2,17 @@
 
 pub mod types;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use self::types::AssetRun;
 use crate::{
     domain::{
         assets::Kind,
         quality_runs::{RunStatus, RunTrigger},
     },
-    error::Code,
     operations::{
-        access::Vendor,
         assets,
         quality_runs::{self, RunStart},
     },
-    rest::{
-        idempotent::Idempotent,
-        json::{Json, JsonResult},
-        route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-    },
-    web::{enum_value::EnumValue, limits::Budget},
+    rest::{prelude::*, route::MultiTool},
 };
 
 /// A quality run that was just started.

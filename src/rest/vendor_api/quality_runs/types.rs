@@ -2,10 +2,6 @@
 
 use std::collections::HashSet;
 
-use poem_openapi::Object;
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::{
     domain::{
         assets::Kind,
@@ -13,10 +9,9 @@ use crate::{
         quality_runs::{RunStatus, RunTrigger},
     },
     operations::quality_runs::CheckedRun,
-    rest::shapes::UtcTime,
+    rest::prelude::*,
     store::quality_checks::{CheckRow, CheckedAsset},
     string_enum::string_enum,
-    web::enum_value::EnumValue,
 };
 
 string_enum! {

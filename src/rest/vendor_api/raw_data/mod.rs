@@ -1,31 +1,18 @@
 //! A vendor's raw data assets.
 
 mod types;
-use serde_json::json;
-use uuid::Uuid;
 
 use self::types::{RawDataIn, RawDataOut, RawDataPage, RawDataPatch, UploadLink};
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::assets::Kind,
-    error::Code,
-    operations::{
-        access::Vendor,
-        raw_data::{self, UploadReference},
-    },
+    operations::raw_data::{self, UploadReference},
     rest::{
-        arguments::{
-            filter_entries::{FilterEntry, RawDataFilters},
-            params::Params,
-            request_body::Body,
-        },
-        idempotent::Idempotent,
-        json::{JsonResult, NoContent},
-        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
+        arguments::filter_entries::{FilterEntry, RawDataFilters},
+        prelude::*,
         shapes::assets::DataObject,
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::problem::ApiError,
 };
 
 #[routes(prefix = "/v2", tag = RawData)]
