@@ -1,14 +1,7 @@
 //! The commands `marketplace announcement` and `marketplace maintenance`.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
-use super::{
-    CommandResult,
-    operator::{ApiCommand, Client, body_of, parse_value},
-    print_line,
-};
-use crate::{domain::announcements::AnnouncementLevel, string_enum::StringEnum};
+use super::{prelude::*, print_line};
+use crate::domain::announcements::AnnouncementLevel;
 
 /// Announce something on all pages of the web app.
 #[derive(Debug, Subcommand)]

@@ -1,17 +1,7 @@
 //! The `marketplace asset-type` command.
 
-use clap::{Args, Subcommand};
-use serde_json::json;
-
-use super::{
-    CommandResult,
-    keys::parse_timestamp,
-    operator::{ApiCommand, Client, ListLimit, Records, parse_value},
-};
-use crate::{
-    domain::{assets::Kind, time::Timestamp},
-    string_enum::StringEnum,
-};
+use super::{keys::parse_timestamp, prelude::*};
+use crate::domain::{assets::Kind, time::Timestamp};
 
 /// Manage asset types: which kinds of assets vendors can list.
 #[derive(Debug, Subcommand)]

@@ -1,20 +1,10 @@
 //! The `marketplace asset` command.
 
-use clap::Subcommand;
-use serde_json::json;
-
 use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit,
-        names::{ASSETS, LISTINGS, TEAMS},
-        parse_value,
-    },
+    operator::names::{ASSETS, LISTINGS},
+    prelude::*,
 };
-use crate::{
-    domain::{assets::Kind, stages::Stage},
-    string_enum::StringEnum,
-};
+use crate::domain::{assets::Kind, stages::Stage};
 
 /// Look at assets: what teams can list.
 #[derive(Debug, Subcommand)]

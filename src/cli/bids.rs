@@ -1,18 +1,10 @@
 //! The `marketplace bid` command.
 
-use clap::{Args, Subcommand};
-use serde_json::json;
-use uuid::Uuid;
-
 use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{PROJECT_OPPORTUNITIES, TASKSETS, TEAMS},
-        parse_value,
-    },
+    operator::names::{PROJECT_OPPORTUNITIES, TASKSETS},
+    prelude::*,
 };
-use crate::{domain::opportunities::BidStatus, string_enum::StringEnum};
+use crate::domain::opportunities::BidStatus;
 
 /// Manage project bids: bids of vendors on project opportunities.
 #[derive(Debug, Subcommand)]

@@ -1,19 +1,11 @@
 //! The `marketplace credits` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
 use super::{
-    CommandResult,
     amounts::{EndedPayment, amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_value},
+    prelude::*,
     print_line,
 };
-use crate::{
-    domain::{credit_purchases::CreditPurchaseStatus, money::Cents},
-    string_enum::StringEnum,
-};
+use crate::domain::{credit_purchases::CreditPurchaseStatus, money::Cents};
 
 /// Manage the credits of teams. Each change prints the credits that the team has after it, in US dollars.
 #[derive(Debug, Subcommand)]

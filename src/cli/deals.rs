@@ -1,26 +1,14 @@
 //! The `marketplace offer` and `marketplace purchase` commands.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
 use super::{
-    CommandError, CommandResult,
     amounts::{EndedPayment, amount, parse_amount},
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{ASSETS, LISTINGS, TEAMS},
-        parse_value,
-    },
-    print_note,
+    operator::names::{ASSETS, LISTINGS},
+    prelude::*,
 };
-use crate::{
-    domain::{
-        money::Cents,
-        offers::OfferStatus,
-        purchases::{PayWith, PurchaseKind, PurchaseStatus},
-    },
-    string_enum::StringEnum,
+use crate::domain::{
+    money::Cents,
+    offers::OfferStatus,
+    purchases::{PayWith, PurchaseKind, PurchaseStatus},
 };
 
 /// Manage offers: bids of buyers on listings.

@@ -1,23 +1,9 @@
 //! The `marketplace estimation` command.
 
-use clap::Subcommand;
-use serde_json::json;
-use uuid::Uuid;
-
-use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{ASSETS, TEAMS},
-        parse_value,
-    },
-};
-use crate::{
-    domain::{
-        assets::{Kind, RepositoryChannel},
-        estimations::EstimationStatus,
-    },
-    string_enum::StringEnum,
+use super::{operator::names::ASSETS, prelude::*};
+use crate::domain::{
+    assets::{Kind, RepositoryChannel},
+    estimations::EstimationStatus,
 };
 
 /// Request and look at estimations: what a repository would be worth.

@@ -1,22 +1,7 @@
 //! The `marketplace grant` command.
 
-use clap::Subcommand;
-use serde_json::{Value, json};
-use uuid::Uuid;
-
-use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, body_of,
-        names::{GRANTS, TEAMS},
-        parse_value,
-    },
-    print_line, print_note,
-};
-use crate::{
-    domain::{assets::Exclusivity, grants::GrantState},
-    string_enum::StringEnum,
-};
+use super::{operator::names::GRANTS, prelude::*, print_line};
+use crate::domain::{assets::Exclusivity, grants::GrantState};
 
 /// Manage upload grants.
 #[derive(Debug, Subcommand)]

@@ -1,16 +1,7 @@
 //! The `marketplace job` command.
 
-use clap::{Args, Subcommand};
-use serde_json::json;
-
-use super::{
-    CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
-};
-use crate::{
-    domain::jobs::{JobKind, JobState},
-    string_enum::StringEnum,
-};
+use super::prelude::*;
+use crate::domain::jobs::{JobKind, JobState};
 
 /// Manage background jobs that have not completed.
 #[derive(Debug, Subcommand)]

@@ -1,21 +1,11 @@
 //! The `marketplace key` and `marketplace operator key` commands.
 
-use clap::Subcommand;
-use serde_json::{Value, json};
-
 use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{KEYS, OPERATOR_KEYS, TEAMS},
-        parse_value,
-    },
-    print_line, print_note,
+    operator::names::{KEYS, OPERATOR_KEYS},
+    prelude::*,
+    print_line,
 };
-use crate::{
-    domain::{keys::TeamKeyScope, principals::KeyScope, time::Timestamp},
-    string_enum::StringEnum,
-};
+use crate::domain::{keys::TeamKeyScope, principals::KeyScope, time::Timestamp};
 
 /// Manage API keys.
 #[derive(Debug, Subcommand)]

@@ -1,12 +1,6 @@
 //! The commands for the labels of the taxonomy: `marketplace domain`, `content-tag`, and `inventory-tag`.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
-use super::{
-    CHANGE_GROUP, CommandError, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of},
-};
+use super::prelude::*;
 
 /// Manage domains: business domains of listings, assets, and opportunities.
 #[derive(Debug, Subcommand)]

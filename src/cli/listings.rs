@@ -1,22 +1,11 @@
 //! The `marketplace listing` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
 use super::{
-    CHANGE_GROUP, CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{
-        ApiCommand, Client, ListLimit, body_of,
-        names::{ASSETS, LISTINGS, TEAMS},
-        parse_value,
-    },
-    print_note,
+    operator::names::{ASSETS, LISTINGS},
+    prelude::*,
 };
-use crate::{
-    domain::{listings::LifecycleStage, money::Cents},
-    string_enum::StringEnum,
-};
+use crate::domain::{listings::LifecycleStage, money::Cents};
 
 /// Manage listings. The platform decides about them, and acts in the name of their teams.
 #[derive(Debug, Subcommand)]

@@ -39,6 +39,7 @@ mod openapi;
 mod operator;
 mod opportunities;
 mod output;
+mod prelude;
 mod process;
 mod progress;
 mod promote;

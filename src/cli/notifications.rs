@@ -1,15 +1,7 @@
 //! The `marketplace notification` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
-use super::{
-    CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
-    print_line,
-};
-use crate::{domain::notifications::NotificationType, string_enum::StringEnum};
+use super::{prelude::*, print_line};
+use crate::domain::notifications::NotificationType;
 
 /// Look at the notifications of teams, and mark them as read.
 #[derive(Debug, Subcommand)]

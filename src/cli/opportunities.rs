@@ -1,21 +1,10 @@
 //! The `marketplace opportunity` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
 use super::{
-    CHANGE_GROUP, CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{OPPORTUNITIES, PROJECT_OPPORTUNITIES, TEAMS},
-        parse_value,
-    },
-    print_note,
+    operator::names::{OPPORTUNITIES, PROJECT_OPPORTUNITIES},
+    prelude::*,
 };
-use crate::{
-    domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp},
-    string_enum::StringEnum,
-};
+use crate::domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp};
 
 /// Manage opportunities: what buyers ask vendors for.
 #[derive(Debug, Subcommand)]

@@ -1,19 +1,10 @@
 //! The `marketplace quality-run` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
 use super::{
-    CommandError, CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{ASSETS, LISTINGS, TEAMS},
-        parse_value,
-    },
-    print_note,
+    operator::names::{ASSETS, LISTINGS},
+    prelude::*,
 };
-use crate::{domain::quality_runs::RunStatus, string_enum::StringEnum};
+use crate::domain::quality_runs::RunStatus;
 
 /// Manage quality runs, and see their results.
 #[derive(Debug, Subcommand)]

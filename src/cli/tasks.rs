@@ -1,18 +1,9 @@
 //! The `marketplace task` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Map, Value, json};
-use uuid::Uuid;
+use serde_json::Map;
 
-use super::{
-    CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TASKSETS, parse_value},
-    print_line,
-};
-use crate::{
-    domain::tasks::{BuildStatus, VersionStage, VersionState},
-    string_enum::StringEnum,
-};
+use super::{operator::names::TASKSETS, prelude::*, print_line};
+use crate::domain::tasks::{BuildStatus, VersionStage, VersionState};
 
 /// Manage the tasks of tasksets, with their versions and builds.
 #[derive(Debug, Subcommand)]

@@ -2,21 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Subcommand;
-use serde_json::{Value, json};
-use uuid::Uuid;
-
 use super::{
-    CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, SourceFile,
-        names::{TASKSETS, TEAMS},
-        parse_value,
-        part_uploads::send_parts,
-    },
-    print_line, print_note,
+    operator::{SourceFile, names::TASKSETS, part_uploads::send_parts},
+    prelude::*,
+    print_line,
 };
-use crate::{domain::trace_imports::TraceImportStatus, string_enum::StringEnum};
+use crate::domain::trace_imports::TraceImportStatus;
 
 /// Manage tasksets.
 #[derive(Debug, Subcommand)]

@@ -1,14 +1,7 @@
 //! The `marketplace team` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
-use super::{
-    CHANGE_GROUP, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, body_of, names::TEAMS, parse_value},
-    print_line,
-};
-use crate::{domain::teams::Role, string_enum::StringEnum};
+use super::{prelude::*, print_line};
+use crate::domain::teams::Role;
 
 /// Manage teams.
 #[derive(Debug, Subcommand)]

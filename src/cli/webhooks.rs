@@ -1,24 +1,9 @@
 //! The `marketplace webhook` command.
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
-use super::{
-    CHANGE_GROUP, CommandResult,
-    operator::{
-        ApiCommand, Client, ListLimit, Records, body_of,
-        names::{TEAMS, WEBHOOKS},
-        parse_value,
-    },
-    print_line, print_note,
-};
-use crate::{
-    domain::{
-        events::EventType,
-        webhooks::{DeliveryStatus, WebhookStatus},
-    },
-    string_enum::StringEnum,
+use super::{operator::names::WEBHOOKS, prelude::*, print_line};
+use crate::domain::{
+    events::EventType,
+    webhooks::{DeliveryStatus, WebhookStatus},
 };
 
 /// Manage webhooks: endpoints to which events are sent.

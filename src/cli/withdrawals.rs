@@ -1,18 +1,10 @@
 //! The `marketplace withdrawal` command.
 
-use clap::{Args, Subcommand};
-use serde_json::json;
-use uuid::Uuid;
-
 use super::{
-    CommandResult,
     amounts::{EndedPayment, amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
+    prelude::*,
 };
-use crate::{
-    domain::{money::Cents, withdrawals::WithdrawalStatus},
-    string_enum::StringEnum,
-};
+use crate::domain::{money::Cents, withdrawals::WithdrawalStatus};
 
 /// Manage withdrawals of earnings, which operators pay outside the marketplace.
 #[derive(Debug, Subcommand)]
