@@ -57,12 +57,23 @@ type Cause = fn(&TestMarket) -> &'static [&'static str];
 fn causes(kind: NotificationType) -> Vec<(&'static str, Cause)> {
     use NotificationType as T;
     match kind {
-        T::OpportunityPublished => vec![("request", publish_request), ("project", publish_project)],
-        T::OpportunityClosed => vec![("request", close_request), ("project", close_project)],
-        T::OpportunityCancelled => vec![("request", cancel_request), ("project", cancel_project)],
-        T::ListingApproved => vec![("approved", approve)],
-        T::ListingChangesRequested => vec![("changes requested", request_changes)],
-        T::ListingRejected => vec![("rejected", reject)],
+        T::OpportunityPublished => vec![
+            ("request", |market| announce(market, REQUEST)),
+            ("project", |market| announce(market, PROJECT)),
+        ],
+        T::OpportunityClosed => vec![
+            ("request", |market| end_request(market, opportunities::close)),
+            ("project", |market| end_project(market, opportunities::close)),
+        ],
+        T::OpportunityCancelled => vec![
+            ("request", |market| end_request(market, opportunities::cancel)),
+            ("project", |market| end_project(market, opportunities::cancel)),
+        ],
+        T::ListingApproved => vec![("approved", |market| review(market, Operation::Approve))],
+        T::ListingChangesRequested => {
+            vec![("changes requested", |market| review(market, Operation::RequestChanges))]
+        }
+        T::ListingRejected => vec![("rejected", |market| review(market, Operation::Reject))],
         T::OfferReceived => vec![("bid", receive_offer)],
         T::OfferAccepted => vec![("accepted", accept_offer)],
         T::OfferDeclined => vec![("by the vendor", decline_offer), ("archived", archive_listing)],
@@ -226,13 +237,8 @@ fn exclude(market: &TestMarket, opportunity: (Uuid, OpportunityKind), team: &str
     });
 }
 
-fn publish_request(market: &TestMarket) -> &'static [&'static str] {
-    publish(market, REQUEST);
-    &["both", "buyer", "seller"]
-}
-
-fn publish_project(market: &TestMarket) -> &'static [&'static str] {
-    publish(market, PROJECT);
+fn announce(market: &TestMarket, kind: OpportunityKind) -> &'static [&'static str] {
+    publish(market, kind);
     &["both", "buyer", "seller"]
 }
 
@@ -259,22 +265,6 @@ fn end_project(market: &TestMarket, operation: Transition) -> &'static [&'static
     &["both", "buyer", "late", "seller"]
 }
 
-fn close_request(market: &TestMarket) -> &'static [&'static str] {
-    end_request(market, opportunities::close)
-}
-
-fn close_project(market: &TestMarket) -> &'static [&'static str] {
-    end_project(market, opportunities::close)
-}
-
-fn cancel_request(market: &TestMarket) -> &'static [&'static str] {
-    end_request(market, opportunities::cancel)
-}
-
-fn cancel_project(market: &TestMarket) -> &'static [&'static str] {
-    end_project(market, opportunities::cancel)
-}
-
 /// Performs an operation on a listing, as its usual actor.
 fn change_listing(market: &TestMarket, key: &str, operation: Operation) {
     write(market, |writer| listing_lifecycle::perform(writer, listing_id(key), operation));
@@ -285,18 +275,6 @@ fn review(market: &TestMarket, decision: Operation) -> &'static [&'static str] {
     change_listing(market, "draft", Operation::Submit);
     change_listing(market, "draft", decision);
     &["seller"]
-}
-
-fn approve(market: &TestMarket) -> &'static [&'static str] {
-    review(market, Operation::Approve)
-}
-
-fn request_changes(market: &TestMarket) -> &'static [&'static str] {
-    review(market, Operation::RequestChanges)
-}
-
-fn reject(market: &TestMarket) -> &'static [&'static str] {
-    review(market, Operation::Reject)
 }
 
 fn submit_offer(market: &TestMarket, team: &str) -> Uuid {

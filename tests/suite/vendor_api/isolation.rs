@@ -28,6 +28,21 @@ struct SellerRecords {
     token: String,
 }
 
+impl SellerRecords {
+    /// Returns the IDs of all records.
+    fn ids(&self) -> [&String; 7] {
+        [
+            &self.codebase,
+            &self.raw,
+            &self.task,
+            &self.group,
+            &self.listing,
+            &self.taskset,
+            &self.platform_task,
+        ]
+    }
+}
+
 async fn market() -> (TestMarket, SellerRecords) {
     let market = market_with(&json!({
         "tasksets": [taskset_record("s", "seller"), taskset_record("theirs", "both")],
@@ -231,18 +246,9 @@ async fn other_teams_ids_in_paths_are_not_found() {
     let unknown_id = Uuid::nil().to_string();
     for (method, template, body) in &positions {
         let mut messages = Vec::new();
-        for id in [
-            &own.codebase,
-            &own.raw,
-            &own.task,
-            &own.group,
-            &own.listing,
-            &own.taskset,
-            &own.platform_task,
-            // Grants are addressed by token, not by ID.
-            if template.contains("/grants/") { &own.token } else { &own.group },
-            &unknown_id,
-        ] {
+        // Grants are addressed by token, not by ID.
+        let token = template.contains("/grants/").then_some(&own.token);
+        for id in own.ids().into_iter().chain(token).chain([&unknown_id]) {
             let response =
                 market.call(OTHER, method, &format!("/v2/{}", template.replace("{}", id)), body).await;
             assert_eq!(response.expect_error(404), "not_found", "{method} {template} {id}");
@@ -288,16 +294,7 @@ async fn other_teams_ids_in_bodies_are_rejected_like_unknown_ids() {
         ("POST", "tasks/import", json!({"task_type": "coding", "task_ids": ["{}"]}), 404),
     ] {
         let mut messages = Vec::new();
-        for id in [
-            &own.codebase,
-            &own.raw,
-            &own.task,
-            &own.group,
-            &own.listing,
-            &own.taskset,
-            &own.platform_task,
-            &unknown_id,
-        ] {
+        for id in own.ids().into_iter().chain([&unknown_id]) {
             let body: Value = serde_json::from_str(&template.to_string().replace("{}", id)).unwrap();
             let response = market.call(OTHER, method, &format!("/v2/{path}"), &body).await;
             assert_eq!(response.status, status, "{method} {path} {body}");
@@ -326,17 +323,8 @@ async fn other_teams_assets_cannot_be_attached_or_excluded() {
     let other_id = market.call(OTHER, "POST", "/v2/codebases", &body).await.expect_status(201)["id"].clone();
     let path = format!("/v2/listings/{}/assets", seeded_id("listings", "theirs"));
     let unknown_id = Uuid::nil().to_string();
-    let ids = [
-        &own.codebase,
-        &own.raw,
-        &own.task,
-        &own.group,
-        &own.listing,
-        &own.taskset,
-        &own.platform_task,
-        &unknown_id,
-    ];
-    for id in ids {
+    let ids: Vec<&String> = own.ids().into_iter().chain([&unknown_id]).collect();
+    for id in &ids {
         let done = market.call(OTHER, "POST", &path, &json!({"asset_ids": [id]})).await.expect_status(201);
         assert_eq!(
             (&done["attached"], &done["skipped"]),
@@ -361,8 +349,7 @@ async fn other_teams_assets_cannot_be_attached_or_excluded() {
 async fn filters_by_other_teams_ids_match_nothing() {
     let (market, own) = market().await;
     market.call(OTHER, "POST", "/v2/codebases", &complete_codebase()).await.expect_status(201);
-    let ids =
-        [&own.codebase, &own.raw, &own.task, &own.group, &own.listing, &own.taskset, &own.platform_task];
+    let ids = own.ids();
     for path in ["assets", "codebases", "raw-data", "tasks"] {
         for parameter in ["id", "group_id", "listing_id"] {
             for id in ids {
@@ -396,8 +383,7 @@ async fn filters_by_other_teams_ids_match_nothing() {
 async fn responses_contain_no_ids_of_other_teams() {
     let (market, own) = market().await;
     let other_inventory = format!("{:?}", visible_inventory(&market, OTHER).await);
-    for id in [&own.codebase, &own.raw, &own.task, &own.group, &own.listing, &own.taskset, &own.platform_task]
-    {
+    for id in own.ids() {
         assert!(!other_inventory.contains(id.as_str()), "{id}");
     }
     let sellers = format!("{:?}", visible_inventory(&market, SELLER).await);
