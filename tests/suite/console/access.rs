@@ -57,8 +57,7 @@ async fn strangers_are_led_to_the_page_for_signing_in() {
 
 #[tokio::test]
 async fn forms_of_other_sites_change_nothing() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let browser = Browser::signed_in(harness::demo(), BOTH).await;
     for row in rows().filter(|row| row.has_form || receives_bytes(row)) {
         let method = if row.has_form { Method::POST } else { Method::PUT };
         for headers in [

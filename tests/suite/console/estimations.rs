@@ -110,8 +110,7 @@ async fn repository_that_cannot_be_read_says_why() {
 
 #[tokio::test]
 async fn bins_of_the_chart_have_all_quotes() {
-    let market = crate::harness::demo();
-    let browser = Browser::signed_in(market, VENDOR).await;
+    let browser = Browser::signed_in(crate::harness::demo(), VENDOR).await;
     let page = browser.get("/console/estimations/quotes").await;
     let bin = Regex::new(r#"<th scope="row">[^<]* to [^<]*</th><td class="num">([0-9,]+)</td>"#).unwrap();
     let shown: u64 =

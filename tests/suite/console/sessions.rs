@@ -23,8 +23,7 @@ async fn create_key(market: &TestMarket, scope: &str) -> (String, String) {
 
 #[tokio::test]
 async fn session_lasts_until_one_signs_out() {
-    let market = harness::demo();
-    let mut browser = Browser::signed_in(market, BUYER).await;
+    let mut browser = Browser::signed_in(harness::demo(), BUYER).await;
     browser.open("/console").await.expect(200, "Aurora Frontier");
     let cookie = browser.cookie().to_owned();
     let answer = browser.post("/console/sign-out", &[]).await;
@@ -88,8 +87,7 @@ async fn session_cannot_be_chosen_by_another() {
 
 #[tokio::test]
 async fn cookies_open_no_api() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BUYER).await;
+    let browser = Browser::signed_in(harness::demo(), BUYER).await;
     for path in ["/v2/wallet", "/v2/listings/browse", "/operator/v1/teams"] {
         assert_eq!(browser.get(path).await.status(), 401, "{path}");
     }
@@ -167,8 +165,7 @@ async fn key_that_was_copied_with_invisible_characters_opens_a_session() {
 #[tokio::test]
 async fn form_without_a_session_leads_back_to_its_page() {
     const ADD: &str = "/console/wallet/buy-credits";
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BUYER).await;
+    let browser = Browser::signed_in(harness::demo(), BUYER).await;
     browser.post("/console/sign-out", &[]).await;
     let purchase = Uuid::from_u128(7);
     let prepare = format!("/console/purchases/{purchase}/prepare");

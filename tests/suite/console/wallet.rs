@@ -36,8 +36,7 @@ async fn credits_are_requested_and_canceled() {
 
 #[tokio::test]
 async fn entries_have_the_balance_after_them() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let browser = Browser::signed_in(harness::demo(), BOTH).await;
     let wallet = browser.get("/console/wallet").await;
     wallet.expect(200, "Latest entries of the credits").expect(200, "Latest entries of the earnings");
     for path in ["/console/wallet/entries", "/console/wallet/earnings-entries"] {

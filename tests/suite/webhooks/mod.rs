@@ -39,7 +39,14 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::harness::{TestMarket, waiting::poll_until};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{
+        TestMarket,
+        receiver::{Receiver, Reply},
+        waiting::poll_until,
+    },
+};
 
 /// Microseconds per second.
 const SECOND: i64 = 1_000_000;
@@ -79,6 +86,14 @@ fn create_for(
 /// Creates a webhook of a team for all types of events. Returns its ID.
 fn create(market: &TestMarket, team: &str, url: &str) -> Uuid {
     create_for(market, Some(team), url, &[]).unwrap().0.id
+}
+
+/// Returns a market that sends all events of the seller to a receiver, and the ID of the webhook.
+fn subscribed(reply: Reply) -> (TestMarket, Receiver, Uuid, WebhookSender) {
+    let (market, receiver) = (small_market(&[]), Receiver::start(reply));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let sender = start(&market);
+    (market, receiver, webhook, sender)
 }
 
 /// Causes an event of a team: `key.created`. Returns the ID of the key.

@@ -14,7 +14,8 @@ use tokio::sync::Notify;
 
 use super::{
     BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, check_url, create, deliveries, find,
-    occur, platform, start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events,
+    occur, platform, start, subscribed, wait_for_attempts, wait_until_ended, webhook_event_types,
+    webhook_events,
 };
 use crate::{
     catalog::small_market::small_market,
@@ -50,9 +51,7 @@ async fn wait_for_last_attempt(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attempts_follow_the_schedule_and_have_one_id() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(500));
     occur(&market, SELLER);
     let started = market.clock().now();
     fail(&market, webhook).await;
@@ -74,9 +73,7 @@ async fn attempts_follow_the_schedule_and_have_one_id() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(200));
     market.clock().advance(9 * DAY);
     // The success counts, not the age of the webhook.
     occur(&market, SELLER);
@@ -106,9 +103,7 @@ async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
 /// Attempts that were scheduled while the clock was ahead do not wait until that time.
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_go_on_after_the_clock_was_set_back() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(500));
     occur(&market, SELLER);
     wait_for_attempts(&market, webhook, 1).await;
     receiver.reply_with(Reply::status(200));
@@ -120,9 +115,7 @@ async fn deliveries_go_on_after_the_clock_was_set_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn status_410_disables_at_once_and_keeps_what_is_pending() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(500));
     occur(&market, SELLER);
     wait_for_attempts(&market, webhook, 1).await;
     receiver.reply_with(Reply::status(410));
@@ -199,9 +192,7 @@ async fn status_410_after_a_change_of_the_webhook_does_not_count() {
 /// The last attempt of a delivery that began with another URL does not disable the webhook.
 #[tokio::test(flavor = "multi_thread")]
 async fn new_url_has_five_days() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(503)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(503));
     market.clock().advance(9 * DAY);
     occur(&market, SELLER);
     for count in 1..=9 {
@@ -235,9 +226,7 @@ async fn redirect_is_a_failure_and_is_not_followed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoint_can_only_ask_for_a_longer_delay() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(200));
     for (status, header, expected) in [
         (429, "retry-after: 90\r\n", 90),
         (503, "retry-after: 0\r\n", 5),
@@ -283,9 +272,7 @@ async fn endpoint_that_does_not_listen_is_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn later_event_does_not_wait_for_an_earlier_one() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, receiver, webhook, _sender) = subscribed(Reply::status(500));
     occur(&market, SELLER);
     let first = wait_for_attempts(&market, webhook, 1).await;
     receiver.reply_with(Reply::status(200));
@@ -306,9 +293,7 @@ async fn later_event_does_not_wait_for_an_earlier_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupted_attempt_is_made_again_with_the_same_id() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::Never));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let sender = start(&market);
+    let (market, receiver, webhook, sender) = subscribed(Reply::Never);
     occur(&market, SELLER);
     receiver.wait_for(1).await;
     drop(sender);

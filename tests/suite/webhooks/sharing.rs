@@ -13,8 +13,8 @@ use marketplace::{
 use serde_json::{Value, json};
 
 use super::{
-    BUYER, SELLER, create, create_for, deliveries, find, occur, platform, start, wait_until_ended,
-    webhook_events,
+    BUYER, SELLER, create, create_for, deliveries, find, occur, platform, start, subscribed,
+    wait_until_ended, webhook_events,
 };
 use crate::{
     catalog::small_market::{seed_market, small_market},
@@ -201,9 +201,7 @@ async fn both_secrets_sign_until_the_overlap_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn webhooks_of_a_closed_team_are_disabled_for_good() {
-    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
-    let webhook = create(&market, SELLER, &receiver.url);
-    let _sender = start(&market);
+    let (market, _receiver, webhook, _sender) = subscribed(Reply::status(200));
     let closed = market.write(|writer| {
         let actor = marketplace::domain::listings::Actor::Platform;
         marketplace::operations::team_closures::close(writer, platform(), actor, SELLER)

@@ -67,8 +67,7 @@ async fn every_answer_is_guarded() {
 
 #[tokio::test]
 async fn other_methods_do_nothing() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let browser = Browser::signed_in(harness::demo(), BOTH).await;
     for row in console::pages() {
         for method in
             [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::TRACE, Method::CONNECT]
@@ -128,8 +127,7 @@ async fn forms_of_other_origins_are_refused_for_everybody() {
 
 #[tokio::test]
 async fn bodies_of_other_types_are_no_forms() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BUYER).await;
+    let browser = Browser::signed_in(harness::demo(), BUYER).await;
     for content_type in ["application/json", "text/plain", "multipart/form-data; boundary=x", "text/xml", ""]
     {
         for path in ["/console/wallet/buy-credits", "/console/sign-in"] {

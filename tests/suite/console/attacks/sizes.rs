@@ -58,8 +58,7 @@ async fn worst_forms_are_answered() {
 
 #[tokio::test]
 async fn worst_addresses_are_answered() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let browser = Browser::signed_in(harness::demo(), BOTH).await;
     let ids = |name: &str, count: u128| -> String {
         (0..count).map(|number| format!("{name}={}&", Uuid::from_u128(number))).collect::<Vec<_>>().concat()
     };

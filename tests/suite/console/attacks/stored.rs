@@ -318,8 +318,7 @@ fn cells(text: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn note_in_a_link_is_text() {
-    let market = crate::harness::demo();
-    let browser = Browser::signed_in(market, BUYER).await;
+    let browser = Browser::signed_in(crate::harness::demo(), BUYER).await;
     let found = crawl(&browser).await;
     let listing = found.pages.keys().find(|address| {
         row_of(address)

@@ -297,8 +297,7 @@ async fn closed_team_is_signed_out() {
 
 #[tokio::test]
 async fn head_tells_no_more_than_get() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let browser = Browser::signed_in(harness::demo(), BOTH).await;
     for path in
         ["/console/catalog", "/console/purchases?format=csv", "/console/nowhere", "/console/purchases/x"]
     {

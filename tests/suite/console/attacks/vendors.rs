@@ -225,8 +225,7 @@ async fn number_of_uploads_and_changes_is_bounded() {
 
 #[tokio::test]
 async fn previews_are_bounded() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, VENDOR).await;
+    let browser = Browser::signed_in(harness::demo(), VENDOR).await;
     let table = format!("{}|\n{}|\n{}", "|a".repeat(1_000), "|-".repeat(1_000), "|\n".repeat(6_000));
     for text in [
         ">".repeat(19_000) + "a",

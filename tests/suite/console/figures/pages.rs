@@ -52,8 +52,7 @@ fn agrees(figure: &str, cell: &str, value: &str) -> bool {
 
 #[tokio::test]
 async fn files_have_the_rows_of_the_tables() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let list = browser.get("/console/operator/figures").await;
     for figure in FIGURES {
         let path = format!("/console/operator/figures/{figure}");
@@ -111,8 +110,7 @@ async fn each_figure_is_two_statements_more_than_the_list() {
 /// Title and vendor keep their directions, whatever script each is in.
 #[tokio::test]
 async fn names_of_best_sellers_have_two_parts() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let path = "/console/operator/figures/best-sellers?range=all";
     let page = browser.get(path).await;
     let names = page.text.matches("</bdi>, <bdi>").count();
@@ -124,8 +122,7 @@ async fn names_of_best_sellers_have_two_parts() {
 
 #[tokio::test]
 async fn ranges_that_are_none_are_refused() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     for (query, message) in [
         ("from=2025", "Enter a month"),
         ("to=2025-13", "Enter a month"),

@@ -176,8 +176,7 @@ async fn sales_are_those_of_the_completed_purchases() {
 /// The sums of all listings are those of the sales, and so are the numbers of the whole range.
 #[tokio::test]
 async fn sums_of_the_best_sellers_are_those_of_the_sales() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let hundredths = |text: &str| text.replace('.', "").parse::<i64>().unwrap();
     let sum = |rows: &[Vec<String>], column: usize| -> i64 {
         rows.iter().map(|row| hundredths(&row[column])).sum()

@@ -145,8 +145,7 @@ fn agrees(cell: &str, value: &str) -> bool {
 
 #[tokio::test]
 async fn files_have_what_tables_show() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let (mut cells, mut files) = (0, 0);
     for info in resources() {
         let shown = rows(&browser, info.list, "").await;
@@ -293,8 +292,7 @@ async fn filters_of_days_include_both_ends() {
 /// Budgets per task and in total are told apart.
 #[tokio::test]
 async fn budgets_have_their_unit() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let list = browser.get("/console/operator/opportunities").await;
     list.expect(200, "$90 to $240 per task").expect(200, "$40,000 to $180,000 in total");
     let file = browser.get("/console/operator/opportunities?format=csv").await;

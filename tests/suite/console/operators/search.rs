@@ -224,8 +224,7 @@ async fn exact_name_leads_there_at_once() {
 /// Special characters are neither SQL nor patterns nor markup.
 #[tokio::test]
 async fn texts_of_attackers_find_nothing() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     for text in [
         "' OR zzq=zzq --",
         "zzq'; DROP TABLE zzqs; --",
@@ -265,8 +264,7 @@ async fn texts_of_attackers_find_nothing() {
 /// A key that somebody pastes is neither searched for nor shown again.
 #[tokio::test]
 async fn keys_are_not_searched_for() {
-    let market = harness::demo();
-    let browser = Browser::signed_in(market, OPERATOR).await;
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     for key in [OPERATOR, "mkt_demo_buyer", " mkt_op_Zm9vYmFy"] {
         let page = search(&browser, key).await;
         page.expect(200, "This is a key");

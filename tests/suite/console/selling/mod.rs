@@ -37,8 +37,7 @@ fn first_address(text: &str, start: &str) -> String {
 
 #[tokio::test]
 async fn sales_are_filtered_by_days_in_utc_only() {
-    let market = crate::harness::demo();
-    let browser = Browser::signed_in(market, VENDOR).await;
+    let browser = Browser::signed_in(crate::harness::demo(), VENDOR).await;
     let path = "/console/selling/sales";
     let page = browser.get(&format!("{path}?sold_from=2025-01-01&sold_until=2026-12-31")).await;
     page.expect(200, "Sold from the day (UTC)").expect(200, "Sold until the day (UTC)");
