@@ -78,7 +78,7 @@ pub enum OperatorSubcommand {
 }
 
 /// An operator key to create. It is printed once.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct NewOperatorKey {
     /// Name of the new key, for instance its purpose.
     name: String,
@@ -133,7 +133,7 @@ pub enum OperatorKeyCommand {
 }
 
 /// When a key expires.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct Expiry {
     /// ID of the key, as printed by the list of keys, or its name. If several keys have the name, it is the one that is
     /// active.
@@ -148,7 +148,7 @@ pub struct Expiry {
 struct ExpiryTime(Option<Timestamp>);
 
 /// How a key is replaced.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct Rotation {
     /// ID of the key, as printed by the list of keys, or its name. If several keys have the name, it is the one that is
     /// active.

@@ -36,7 +36,7 @@ pub fn part_endpoint() -> impl Endpoint<Output = Response> + 'static {
 
 /// The query of a signed URL: part size in bytes, time of expiry in Unix seconds, and signature over both and
 /// the path.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct SignedQuery {
     size: u64,
     expires: i64,

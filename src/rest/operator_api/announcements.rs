@@ -36,7 +36,7 @@ impl Subject for AnnouncementOut {
         Self::KIND.to_owned()
     }
 
-    fn team(&self) -> Option<uuid::Uuid> {
+    fn team(&self) -> Option<Uuid> {
         None
     }
 }

@@ -25,7 +25,7 @@ impl Subject for MaintenanceOut {
         Self::KIND.to_owned()
     }
 
-    fn team(&self) -> Option<uuid::Uuid> {
+    fn team(&self) -> Option<Uuid> {
         None
     }
 }
