@@ -49,7 +49,7 @@ pub enum KeyCommand {
     /// Replace an API key with a new one and print it. It is shown only once.
     ///
     /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
-    /// earlier. The new key has the same name, and lives as long as the replaced one would have.
+    /// earlier. The new key has the same name and the same lifetime, which begins now.
     #[command(after_help = "Example:\n  marketplace key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Rotate(Rotation),
     /// Revoke an API key. A running server rejects it within one second.
@@ -119,7 +119,7 @@ pub enum OperatorKeyCommand {
     /// Replace an operator key with a new one and print it. It is shown only once.
     ///
     /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
-    /// earlier. The new key has the same name and scope, and lives as long as the replaced one would have.
+    /// earlier. The new key has the same name, scope, and lifetime, which begins now.
     #[command(
         after_help = "Example:\n  marketplace operator key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
     )]

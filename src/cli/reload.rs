@@ -42,7 +42,7 @@ enum Phase {
     #[default]
     Starting,
     Serving(Box<Reloader>),
-    /// The thread that waits for signals lives as long as the process, and must not keep the market open.
+    /// The thread that waits for signals runs until the process ends, and must not keep the market open.
     Stopped,
 }
 

@@ -12,7 +12,7 @@ use super::{bundle_manifest, evidence::EVIDENCE, field_paths::Origin, openapi::S
 /// Maximum number of truncations of one value.
 const MAX_TRUNCATIONS: usize = 400;
 
-/// Maximum number of characters of a text that is never truncated: a part of an ID, a time, or a name is of no use.
+/// Maximum number of characters of a text that is never truncated: a part of an ID, a time, or a name is useless.
 const SHORT_TEXT_CHARS: usize = 64;
 
 /// A part that was truncated.

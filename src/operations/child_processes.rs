@@ -280,7 +280,7 @@ fn limit_exceeded(what: &str) -> ReadError {
     Rejection(format!("{what} {EXCEEDS_LIMITS}. Make it smaller or simpler.")).into()
 }
 
-/// Limits what this process uses for good, and the programs of others that it starts. For commands that have no market.
+/// Limits what this process may use from now on, and the programs of others that it starts. For commands that have no market.
 pub fn limit_programs(settings: &Settings) -> io::Result<()> {
     resource_limits(settings).apply_to_programs()
 }

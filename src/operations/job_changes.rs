@@ -29,10 +29,10 @@ const DATA_CANCELED: &str = "The platform canceled this. Detach the data, then a
 /// Message for the vendor whose estimation is not made.
 const ESTIMATION_CANCELED: &str = "The platform canceled this estimation. Request another one.";
 
-/// Message for a refresh that does not take place.
+/// Message for a refresh that was canceled.
 const REFRESH_CANCELED: &str = "The platform canceled this refresh. Request another one.";
 
-/// Message for an import that does not take place.
+/// Message for an import that was canceled.
 const IMPORT_CANCELED: &str = "The import was canceled. Traces that it had added stay.";
 
 /// Makes a waiting job start as soon as possible, with all its attempts, or enqueues a job again that was given up or canceled.

@@ -146,7 +146,7 @@ pub fn release(market: &Market, job: &Job) -> Result<()> {
     market.write_blocking(|writer| store::jobs::release(writer.rows, job, writer.now))
 }
 
-/// Executes a job. A job that was interrupted, or that failed, as often as it may be is not started again.
+/// Executes a job. A job that was interrupted or failed too often is not started again.
 fn execute(running: &RunningJob) -> JobResult {
     let job = running.job();
     if job.interrupted_starts >= MAX_INTERRUPTED_STARTS || job.attempts > MAX_ATTEMPTS {

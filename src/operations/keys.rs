@@ -179,8 +179,8 @@ pub fn change_expiry(
 }
 
 /// Replaces a key, of a team or of an operator, with a new one of the same name. The new key is valid at once,
-/// and expires at `expires_at`, or else lives as long as the replaced one would have. The replaced key stays
-/// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Sessions go on with the new key. Returns the ID
+/// and expires at `expires_at`, or else has the lifetime of the replaced one. The replaced key stays valid for
+/// `keys.rotation_overlap_hours`, unless it expires earlier anyway. Sessions continue with the new key. Returns the ID
 /// of the new key and the key itself, which cannot be shown again.
 pub fn rotate(
     writer: &mut Writer,

@@ -51,7 +51,7 @@ const STORAGE_UNAVAILABLE: &str =
 const FAILED: &str =
     "The server could not copy the repository. Detach the repository, then link it again later.";
 
-/// Message for the vendor if copying was interrupted, as often as it may be.
+/// Message for the vendor if copying was interrupted too often.
 const INTERRUPTED: &str =
     "The copy of the repository was interrupted. Detach the repository, then link it again.";
 

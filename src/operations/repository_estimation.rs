@@ -25,7 +25,7 @@ const UNREACHABLE: &str = "The host of the repository could not be reached after
 /// Message for the vendor if every attempt failed for another reason than the host or the repository.
 const FAILED: &str = "The server could not read the repository. Request another estimation later.";
 
-/// Message for the vendor if the job was interrupted, as often as it may be.
+/// Message for the vendor if the job was interrupted too often.
 const INTERRUPTED: &str = "Reading the repository was interrupted. Request another estimation.";
 
 /// Copies and measures the repository of an estimation, and ends the estimation.

@@ -141,7 +141,7 @@ impl<'a> RunningJob<'a> {
         BundleRowId(self.job.subject.0)
     }
 
-    /// Returns the row ID of the listing whose buyers the job tells. Only for [`JobKind::ReportRevocation`].
+    /// Returns the row ID of the listing whose buyers the job notifies. Only for [`JobKind::ReportRevocation`].
     pub fn listing_row_id(&self) -> ListingRowId {
         debug_assert_eq!(self.job.kind, JobKind::ReportRevocation);
         ListingRowId(self.job.subject.0)

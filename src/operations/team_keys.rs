@@ -57,8 +57,8 @@ pub fn create(
     Ok(NewTeamKey { id, secret })
 }
 
-/// Replaces a key with a new one of the same name and scope, which lives as long as the replaced one would have. The replaced
-/// key stays valid for a while; sessions go on with the new one.
+/// Replaces a key with a new one of the same name, scope, and lifetime. The replaced key stays valid for a while; sessions
+/// continue with the new one.
 pub fn rotate(writer: &mut Writer, team: &AuthenticatedTeam, id: Uuid) -> Result<NewTeamKey> {
     let key = find(writer.rows, team, id)?;
     let (id, secret) = keys::rotate_found(writer, key, None)?;

@@ -254,7 +254,7 @@ impl Idempotent {
 /// Who sends a request, without the proof of access.
 struct Caller {
     principal: Principal,
-    /// What tells it from others with the same principal.
+    /// What distinguishes it from others with the same principal.
     name: String,
     requester: Requester,
 }

@@ -42,7 +42,7 @@ pub struct OpenedIndex {
     name: String,
     /// `None` if the index cannot be opened, which only [`IndexDirectory::open_for_inspection`] accepts.
     index: Option<Index>,
-    /// Whether it is damaged, so that it is not searched any more.
+    /// Whether it is damaged, and therefore no longer searched.
     has_failed: AtomicBool,
 }
 

@@ -23,7 +23,7 @@ use crate::{
     error::Result,
 };
 
-/// A bulk change, and how far it is.
+/// A bulk change, and its progress.
 #[derive(Clone, Debug, FromRow)]
 pub struct BulkChange {
     /// Row ID of the change.

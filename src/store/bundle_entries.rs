@@ -167,11 +167,11 @@ pub struct PreparationProgress {
     pub entries: u64,
     /// Whether a job for it is queued or running.
     pub is_queued: bool,
-    /// Whether the last job failed for good.
+    /// Whether the last job failed and is not retried.
     pub has_failed: bool,
 }
 
-/// Returns how far the preparation of a bundle is.
+/// Returns the progress of the preparation of a bundle.
 pub fn find_progress(reader: &Reader, bundle: BundleRowId) -> Result<PreparationProgress> {
     const SQL: &str = "SELECT count(source), count(*),
              EXISTS (SELECT 1 FROM jobs WHERE kind = 'prepare_bundle' AND subject = ?1),

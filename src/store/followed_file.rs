@@ -163,7 +163,7 @@ impl FollowedFile {
         let drained = self.changed.wait_timeout_while(state, MAX_PAUSE, |state| state.reads > 0);
         let (mut state, waited) = drained.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            // A long read goes on. Other reads have their turn for longer than they have waited.
+            // A long read continues. Other reads have their turn for longer than they have waited.
             state.open_until = Instant::now() + PAUSES_BETWEEN * MAX_PAUSE;
         }
         drop(state);

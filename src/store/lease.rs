@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// The value of a lease that never ends.
 const ENDLESS: u64 = u64::MAX;
 
-/// The value of a lease that has ended for good.
+/// The value of a lease that has ended and cannot be renewed.
 const ENDED: u64 = 0;
 
 /// Seconds after which a client should repeat a write that was refused.

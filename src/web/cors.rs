@@ -47,7 +47,7 @@ pub struct Cors {
 
 impl Cors {
     /// Takes the origins from `server.cors_origins`, such as `https://example.com`; `*` allows any origin.
-    /// `is_same_origin_only` tells whether a path belongs to an API that no page of another origin can use.
+    /// `is_same_origin_only` says whether a path belongs to an API that no page of another origin can use.
     pub fn new(
         origins: &[String],
         is_same_origin_only: impl Fn(&str) -> bool + Send + Sync + 'static,

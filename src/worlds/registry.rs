@@ -293,7 +293,7 @@ impl Worlds {
         self.delete_if(name, |_| true)
     }
 
-    /// Deletes the world with this ID if its time to live is over.
+    /// Deletes the world with this ID if it has expired.
     pub fn delete_expired(&self, name: &str, id: Uuid) {
         self.delete_if(name, |world| world.details().id == id && world.is_expired());
     }

@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 1_024;
 const VERSIONS: [&str; 2] =
     ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"];
 
-/// Why the content of a pointer is of no use, as a predicate that follows its path in a message.
+/// Why the content of a pointer cannot be used, as a predicate that follows its path in a message.
 pub const PROBLEM: &str = "is a pointer of Git LFS without the content of the file";
 
 /// Whether a file is a pointer of Git LFS.

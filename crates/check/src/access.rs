@@ -62,7 +62,7 @@ pub fn find(session: &mut Session, documents: &[Rc<Document>]) -> Result<Vec<Acc
     Ok(found)
 }
 
-/// Returns an operation that tells whether a key may use an API: one without parameters in the path that no other API
+/// Returns an operation that shows whether a key may use an API: one without parameters in the path that no other API
 /// has.
 fn probe<'a>(document: &'a Document, documents: &[Rc<Document>]) -> Option<&'a Operation> {
     let is_own = |operation: &&Rc<Operation>| {

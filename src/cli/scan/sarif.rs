@@ -127,7 +127,7 @@ fn results<'r>(
 }
 
 /// Returns a fingerprint of the key of a check, a path, a kind, and a context. It stays the same when other lines and findings
-/// are added; only equal findings are told apart by their order.
+/// are added; only equal findings are distinguished by their order.
 fn fingerprint(parts: [&str; 4], occurrence: u64) -> String {
     let mut digest = Sha256::new();
     for part in parts {

@@ -257,7 +257,7 @@ pub trait PrincipalProof: Send + 'static {
     /// Returns the requester of the principal's reads and writes.
     fn requester(&self) -> Requester;
 
-    /// Returns what tells the caller from others whose requests count for the same principal; empty if there are none.
+    /// Returns what distinguishes the caller from others whose requests count for the same principal; empty if there are none.
     fn caller(&self) -> String {
         String::new()
     }

@@ -24,7 +24,7 @@ pub enum Replace {
     AnyState,
 }
 
-/// A market, and how far it has come.
+/// A market, and its progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MarketState {
     /// Identifies the market: a digest of a secret that it has from its first start.

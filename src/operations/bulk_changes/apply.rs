@@ -187,7 +187,7 @@ fn attach_all(
     })?;
     match attached {
         Ok(counts) => change.changed += counts.attached,
-        // A job cannot ask, and goes on without these.
+        // A job cannot ask, and continues without these.
         Err(Error::Conflict(_) | Error::InvalidState(..)) if change.selected > MAX_PER_TRANSACTION => {
             skip_all(change, assets, SkipReason::ListingRefuses);
             return Ok(GoOn::Yes);

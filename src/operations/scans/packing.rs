@@ -194,7 +194,7 @@ impl<'p> Packing<'p> {
     }
 }
 
-/// Returns what tells a file or a directory from all others.
+/// Returns what identifies a file or a directory.
 fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }

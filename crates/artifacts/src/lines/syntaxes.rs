@@ -22,7 +22,7 @@ pub(super) struct Syntax {
     pub(super) section: Option<(LineTest, LineTest)>,
 }
 
-/// Tells whether a line is of a certain kind.
+/// Whether a line is of a certain kind.
 pub(super) type LineTest = fn(&[u8]) -> bool;
 
 /// Delimiters of a string.

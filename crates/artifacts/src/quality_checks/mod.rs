@@ -41,7 +41,7 @@ use super::{
 /// Maximum number of characters of a finding's message.
 pub(super) const MAX_MESSAGE_CHARS: usize = 500;
 
-/// Why the content of a file in UTF-32 is of no use.
+/// Why the content of a file in UTF-32 cannot be used.
 const UTF_32: &str = "is text in UTF-32 (save it as UTF-8)";
 
 /// Definition of a check: its key, its label, and its weight.
@@ -282,7 +282,7 @@ struct CurrentFile {
     extra_path: Option<String>,
     /// Whether it is binary, and the decoder of its text, once that is known.
     content: Option<(bool, Decoder)>,
-    /// Why its content is of no use.
+    /// Why its content cannot be used.
     problem: Option<&'static str>,
 }
 

@@ -107,7 +107,7 @@ const MAX_KEY_PREAMBLE_BYTES: usize = 1_024;
 /// Maximum number of bytes of a private key that identify it. They are too many to be guessed.
 const KEY_CONTEXT_BYTES: usize = 256;
 
-/// Number of hexadecimal digits of the digest that tells places of a kind apart.
+/// Number of hexadecimal digits of the digest that distinguishes places of a kind.
 const CONTEXT_DIGITS: usize = 32;
 
 /// Maximum length in bytes of a value that is judged. Longer ones are judged by their beginning.

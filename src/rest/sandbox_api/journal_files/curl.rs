@@ -18,7 +18,7 @@ use crate::{
 const OMITTED: [&str; 6] =
     ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"];
 
-/// Headers that curl sends unless told otherwise.
+/// Headers that curl sends by default.
 const DEFAULTS: [&str; 3] = ["accept", "content-type", "user-agent"];
 
 /// Size in bytes up to which a body is an argument.
