@@ -26,6 +26,7 @@ async function first(page, address, links = "main tbody th a") {
 
 /** Keys of one character can be switched off, and the browser keeps that. */
 async function switchKeysOff(page) {
+  await page.clock.install();
   await page.goto(await first(page, "/console/operator/review"));
   const address = page.url();
   const dialog = page.locator("#keys");
@@ -35,10 +36,13 @@ async function switchKeysOff(page) {
   await page.reload();
   assert((await page.locator("main [data-keys]:visible, [aria-keyshortcuts]").count()) === 0, "hints of keys are shown");
   // Keys that decide do nothing for a second anyway.
-  await page.waitForTimeout(1_500);
+  await page.clock.runFor(1_500);
+  await page.evaluate(() => {
+    globalThis.clicks = 0;
+    addEventListener("click", () => { globalThis.clicks += 1; }, true);
+  });
   for (const key of ["a", "r", "n", "/", "?"]) await page.keyboard.press(key);
-  await page.waitForTimeout(500);
-  assert(page.url() === address, `a key leads to ${page.url()}`);
+  assert((await page.evaluate(() => globalThis.clicks)) === 0 && page.url() === address, "a key presses a button");
   assert(!(await dialog.isVisible()) && !(await isFocused(page.locator("#search"))), "a key still does something");
   await page.getByRole("button", { name: "Keys", exact: true }).click();
   await dialog.getByRole("checkbox").check();
@@ -133,11 +137,12 @@ async function searchWhileTyping(page) {
   await page.goto("/console/catalog");
   const all = await page.locator("#match-count").textContent();
   await page.locator("#search").focus();
-  for (const letter of "ledgers") {
-    await page.keyboard.type(letter);
-    await page.waitForTimeout(500);
+  // Nothing is searched for before the third letter.
+  await page.keyboard.type("le");
+  for (const typed of ["led", "ledg", "ledge", "ledger", "ledgers"]) {
+    await page.keyboard.type(typed.at(-1));
+    await page.waitForURL((url) => url.searchParams.get("query") === typed);
   }
-  await page.waitForURL(/query=ledgers/);
   await page.goBack();
   await page.waitForURL(/catalog$/);
   await page.getByText(all, { exact: true }).waitFor();
@@ -152,8 +157,7 @@ async function copyTwice(page) {
   await button.click();
   await button.click();
   assert((await button.textContent()) === "Copied", "does not say that it copied");
-  await page.waitForTimeout(2_500);
-  assert((await button.textContent()) === "Copy link", `says ${await button.textContent()}`);
+  await button.and(page.getByText("Copy link", { exact: true })).waitFor();
 }
 
 /** Returns whatever has the focus if nothing of it can be seen. */
