@@ -1,6 +1,6 @@
 // Uses what only scripts and styles do, as people do who have no mouse, dictate, print, or whose session ends: keys that can be
 // switched off, choices by arrow keys, a choice of assets on several pages, what was typed before a session ended, buttons that
-// copy, the place of the focus, and a printed receipt.
+// copy, the place of the focus, and printed pages.
 import { check, launch, openWindow, signIn } from "./browser.mjs";
 import { assert, step } from "./steps.mjs";
 
@@ -189,6 +189,18 @@ async function followFocus(page, addresses) {
   }
 }
 
+/** A page is printed with its heading, but without what is only used on a screen. */
+async function printAnyPage(page) {
+  await page.emulateMedia({ media: "print" });
+  for (const address of ["/console/opportunities", "/console/wallet", await first(page, "/console/catalog", ".card h2 a")]) {
+    await page.goto(address);
+    assert(await page.locator("h1").isVisible(), `the heading of ${address} is not printed`);
+    const printed = await page.locator(".top, .side, .head > .row, .foot").evaluateAll((parts) =>
+      parts.filter((part) => part.checkVisibility()).map((part) => part.className));
+    assert(printed.length === 0, `${printed} of ${address} is printed`);
+  }
+}
+
 /** All rows of a receipt are on paper. */
 async function print(page) {
   await page.goto(await first(page, "/console/purchases?status=completed"));
@@ -198,6 +210,7 @@ async function print(page) {
   await page.locator(".paper .scroll tbody").evaluateAll((bodies) => {
     for (const body of bodies) for (let number = 0; number < 50; number += 1) body.append(body.rows[0].cloneNode(true));
   });
+  assert(!(await page.locator(".head").isVisible()), "the heading of the page is printed besides that of the receipt");
   const cut = await page.locator(".paper .scroll").evaluateAll((tables) =>
     tables.filter((table) => table.scrollHeight > table.clientHeight + 1).map((table) => table.getAttribute("aria-label")));
   assert(cut.length === 0, `not all rows of ${cut} are printed`);
@@ -220,4 +233,5 @@ await as("mkt_demo_buyer", "sees the focus as a buyer", async (page) => {
 await as("mkt_demo_operator", "sees the focus in a narrow window", (page) => followFocus(page, ["/console/operator/events"]),
   { viewport: { width: 800, height: 500 } });
 await as("mkt_demo_buyer", "prints a receipt", print);
+await as("mkt_demo_buyer", "prints other pages", printAnyPage);
 await browser.close();
