@@ -1,6 +1,6 @@
 // Uses what only scripts and styles do, as people do who have no mouse, dictate, print, or whose session ends: keys that can be
 // switched off, choices by arrow keys, a choice of assets on several pages, what was typed before a session ended, buttons that
-// copy, the place of the focus, and printed pages.
+// copy, the place of the focus, all columns of the inventory, and printed pages.
 import { check, launch, openWindow, signIn } from "./browser.mjs";
 import { assert, step } from "./steps.mjs";
 
@@ -201,6 +201,32 @@ async function printAnyPage(page) {
   }
 }
 
+/** All columns of the inventory can be reached, without the page being wider than the window. */
+async function chooseColumns(page) {
+  await page.goto("/console/inventory");
+  await page.getByText("Columns", { exact: true }).click();
+  for (const box of await page.locator("input[name=columns]").all()) await box.check();
+  await page.getByRole("button", { name: "Show these columns" }).click();
+  await page.locator("main thead th:nth-child(20)").waitFor();
+  for (const width of [1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert(wider <= 0, `the page is wider than ${width} pixels, by ${wider}`);
+  }
+  await page.getByText("Columns", { exact: true }).click();
+  await page.getByRole("button", { name: "Show the usual ones" }).click();
+  await page.locator("main thead th:nth-child(20)").waitFor({ state: "detached" });
+  // The spacing of text that WCAG 1.4.12 names.
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const spaced = await page.evaluate(() => {
+    for (const element of document.querySelectorAll("*")) {
+      if (element.style) Object.assign(element.style, { lineHeight: "1.5", letterSpacing: "0.12em", wordSpacing: "0.16em" });
+    }
+    return document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  });
+  assert(spaced <= 0, `the page is wider than the window with spaced text, by ${spaced}`);
+}
+
 /** All rows of a receipt are on paper. */
 async function print(page) {
   await page.goto(await first(page, "/console/purchases?status=completed"));
@@ -232,6 +258,7 @@ await as("mkt_demo_buyer", "sees the focus as a buyer", async (page) => {
 }, low);
 await as("mkt_demo_operator", "sees the focus in a narrow window", (page) => followFocus(page, ["/console/operator/events"]),
   { viewport: { width: 800, height: 500 } });
+await as("mkt_demo_vendor", "chooses columns", chooseColumns);
 await as("mkt_demo_buyer", "prints a receipt", print);
 await as("mkt_demo_buyer", "prints other pages", printAnyPage);
 await browser.close();
