@@ -89,6 +89,27 @@ async function chooseOnPages(page) {
   await page.getByText("3 selected, 1 of them on other pages").waitFor();
 }
 
+/** Assets that are chosen for a listing stay chosen on the next page, and on the way back. */
+async function attachFromPages(page) {
+  await page.goto(await first(page, "/console/selling/listings?workspace_view=drafts"));
+  await page.goto(`${new URL(page.url()).pathname}/assets?sort=name`);
+  const boxes = page.locator("main tbody input[type=checkbox][name=asset]");
+  for (const number of [0, 1]) await boxes.nth(number).check();
+  await page.getByText("2 selected", { exact: true }).waitFor();
+  const pages = page.getByRole("navigation", { name: "Pages of your inventory" });
+  await pages.getByRole("button", { name: "Next", exact: true }).click();
+  await page.getByText("2 selected, 2 of them on other pages").waitFor();
+  assert(!page.url().includes("form_key"), `the address has the key of the form: ${page.url()}`);
+  await boxes.nth(0).check();
+  await page.getByText("3 selected, 2 of them on other pages").waitFor();
+  await page.goBack();
+  await page.getByText("2 selected", { exact: true }).waitFor();
+  await page.goForward();
+  await page.getByText("3 selected, 2 of them on other pages").waitFor();
+  await page.getByRole("button", { name: "Attach the chosen ones" }).click();
+  await page.getByText("3 assets were attached").waitFor();
+}
+
 /** The text of a row can be selected, although the row can be dragged by its name. */
 async function selectText(page) {
   await page.goto("/console/inventory");
@@ -245,6 +266,7 @@ async function print(page) {
 await as("mkt_demo_operator", "switches keys off", switchKeysOff);
 await as("mkt_demo_buyer", "chooses by arrow keys", chooseByArrows);
 await as("mkt_demo_vendor", "chooses assets on two pages", chooseOnPages);
+await as("mkt_demo_vendor", "attaches assets of two pages", attachFromPages);
 await as("mkt_demo_vendor", "selects text", selectText);
 await as("mkt_demo_buyer", "signs in again, and goes on typing", loseSession);
 await as("mkt_demo_buyer", "searches while typing", searchWhileTyping);

@@ -352,11 +352,12 @@ if (assets) {
     count();
     keepChosen();
   });
+  const groups = document.querySelectorAll("a[data-group]");
   // By their names only, so that the text of other cells can be selected.
-  for (const box of boxes) box.closest("tr").querySelector("th").draggable = true;
+  if (groups.length > 0) for (const box of boxes) box.closest("tr").querySelector("th").draggable = true;
   assets.addEventListener("dragstart", (event) => {
     const box = event.target.closest && event.target.closest("tr")?.querySelector("[name=asset]");
-    if (!box) return;
+    if (!box || groups.length === 0) return;
     box.checked = true;
     count();
     event.dataTransfer.effectAllowed = "move";
@@ -364,7 +365,7 @@ if (assets) {
     assets.toggleAttribute("data-dragged", true);
   });
   assets.addEventListener("dragend", () => assets.removeAttribute("data-dragged"));
-  for (const group of document.querySelectorAll("a[data-group]")) {
+  for (const group of groups) {
     const mark = (isOver) => group.toggleAttribute("data-over", isOver);
     group.addEventListener("dragover", (event) => {
       if (!assets.hasAttribute("data-dragged")) return;
@@ -383,5 +384,4 @@ if (assets) {
       to.disabled = true;
     });
   }
-  addEventListener("pageshow", count);
 }

@@ -2,12 +2,13 @@
 
 use super::{
     attached, candidates,
-    found::{ATTACHED_FROM, FROM, Found, ROWS_PER_PAGE, field_names, offset},
+    found::{self, ATTACHED_FROM, FROM, Found, ROWS_PER_PAGE, field_names, offset},
 };
 use crate::{
     console::{
+        forms::KEY_FIELD,
         pages::{
-            inventory::state::{self, InventoryState},
+            inventory::state::{self, InventoryState, Selection},
             own_listings,
         },
         prelude::*,
@@ -37,6 +38,9 @@ impl Page<Vendor> for Assets {
     const TITLE: &'static str = "Assets of a listing";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        if visit.query.has(KEY_FIELD) {
+            return Ok(Answer::Redirect(found::sent_by_pager(&visit.query).at(&visit.context.path)));
+        }
         content(visit, None).await
     }
 }
@@ -44,14 +48,14 @@ impl Page<Vendor> for Assets {
 impl FormPage<Vendor> for Assets {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
+        let ids: Vec<Uuid> = fields.all(state::ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect();
         let chosen = if fields.get("scope") == Some("all") {
             let filter = InventoryState::of(&visit.query).filter(&visit.access)?;
             if !fields.is_checked(CONFIRMED) {
-                return ask(visit, id, filter).await;
+                return ask(visit, id, filter, ids).await;
             }
             Chosen::Matching(filter)
         } else {
-            let ids: Vec<Uuid> = fields.all(state::ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect();
             if ids.is_empty() {
                 return Err(invalid("attach", "Choose at least one asset in the table."));
             }
@@ -66,8 +70,9 @@ impl FormPage<Vendor> for Assets {
     }
 }
 
-/// Shows how many of the matching assets can be attached, and why the others cannot. Attaches nothing yet.
-async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Answer> {
+/// Shows how many of the matching assets can be attached, and why the others cannot. Attaches nothing yet. The assets that are
+/// `chosen` stay chosen on the way back.
+async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter, chosen: Vec<Uuid>) -> Result<Answer> {
     let read = visit.read(move |reader, vendor| {
         let listing = listings::find_own(reader.rows, vendor, id)?;
         Ok((listing, listing_attachments::preview(reader, vendor, id, filter)?))
@@ -77,7 +82,7 @@ async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Ans
     let title = own_listings::title_of(&listing.title);
     let skipped: u64 = outcome.skipped.iter().map(|skipped| skipped.count).sum();
     let query = InventoryState::of(&context.query).query();
-    let back = query.at(&context.path);
+    let back = Selection::Assets(chosen).on(query.clone()).at(&context.path);
     let form = html! {
         input type="hidden" name="scope" value="all";
         input type="hidden" name=(CONFIRMED) value="yes";
@@ -98,7 +103,7 @@ async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Ans
                 ul { @for skipped in &outcome.skipped { li { (skipped_line(context, skipped)) } } }
             }))
         }
-        (fields::form(context, &back, &form))
+        (fields::form(context, &query.at(&context.path), &form))
     };
     let content = Content::new("Attach all that match?", body)
         .with_note(html! { "To " bdi.long { (title) } })

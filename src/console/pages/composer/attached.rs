@@ -17,7 +17,7 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
             p { "Nothing is attached yet. A listing needs at least one asset to be submitted." }
         } @else {
             (table(context, found))
-            (found::pager(context, found::ATTACHED_FROM, found.attached.items.len(), total))
+            (found::pager(context, found::ATTACHED_FROM, found.attached.items.len(), total, found.has_choices()))
         }
     };
     tables::section("attached", "Attached", &content)

@@ -2,10 +2,16 @@
 
 use super::{
     attached,
-    found::{self, FROM, Found},
+    found::{self, ATTACHED_FROM, FROM, Found},
 };
 use crate::{
-    console::{pages::inventory::state, prelude::*},
+    console::{
+        pages::inventory::{
+            chosen::{self, Elsewhere},
+            state::{self, Selection},
+        },
+        prelude::*,
+    },
     domain::{assets::Kind, inventory::Asset},
     operations::assets::accepts_new_listings,
 };
@@ -15,7 +21,7 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
     let content = html! {
         (search_form(context, found))
         @match &found.candidates {
-            Some(candidates) if candidates.counts.total() > 0 => (choices(context, found)),
+            Some(_) if found.has_choices() => (choices(context, found)),
             Some(_) => (nothing(context, found)),
             None => {}
         }
@@ -69,33 +75,57 @@ fn choices(context: &Context, found: &Found) -> Markup {
     let Some(candidates) = &found.candidates else { return Markup::default() };
     let total = candidates.counts.total();
     let query = found.state.query();
-    let path = query.at(&context.path);
+    let chosen = chosen_assets(context);
+    let elsewhere = Elsewhere::of(&chosen, &candidates.items);
     let rows = candidates.items.iter().map(|asset| (asset, why_not(found, asset)));
     let rows: Vec<(&Asset, Option<String>)> = rows.collect();
-    let content = html! {
+    let bar = html! {
         div.row.bulk {
-            b { (text::counted(total, "asset matches", "assets match")) }
+            (elsewhere.label())
             button.little name="scope" value="chosen" { "Attach the chosen ones" }
+            @if !elsewhere.is_empty() {
+                a href=(found::address(context, &context.query.without(state::ASSET, None), FROM)) { "Choose none" }
+            }
             @if total > rows.len() as u64 || rows.len() > 1 {
                 button.little name="scope" value="all" { "Attach all " (text::grouped(total)) " that match…" }
             }
-            span.note { "Before all are attached, you see how many can be, and why others cannot." }
+            span.note {
+                (text::counted(total, "asset matches", "assets match"))
+                ". Before all are attached, you see how many can be, and why others cannot."
+            }
         }
-        (table(context, &rows))
     };
     html! {
-        (fields::form(context, &path, &content))
-        (found::pager(context, FROM, rows.len(), total))
+        (elsewhere.warning())
+        form.stack id=(found::FORM) method="post" action=(context.links.to(&query.at(&context.path))) autocomplete="off" data-assets {
+            (fields::form_key(context))
+            (elsewhere.hidden())
+            (bar)
+            (table(context, &rows, &chosen))
+            (found::pager(context, FROM, rows.len(), total, true))
+            // After the buttons of the pages: the first value of a name counts.
+            (found.state.hidden_with_order())
+            @for name in [FROM, ATTACHED_FROM] {
+                @if let Some(from) = context.query.get(name) { input type="hidden" name=(name) value=(from); }
+            }
+        }
     }
 }
 
-fn table(context: &Context, rows: &[(&Asset, Option<String>)]) -> Markup {
-    let chosen = |asset: &Asset| context.inputs.is_chosen(state::ASSET, &asset.id.to_string(), false);
+/// Returns the assets that are chosen in a refused form, or by the address.
+fn chosen_assets(context: &Context) -> Vec<Uuid> {
+    match Selection::of(context.inputs.typed().map_or(&context.query, Fields::values)) {
+        Some(Selection::Assets(assets)) => assets,
+        _ => Vec::new(),
+    }
+}
+
+fn table(context: &Context, rows: &[(&Asset, Option<String>)], chosen: &[Uuid]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Assets to attach, table" {
             table.dense {
                 thead { tr {
-                    th scope="col" { span.out { "Choose" } }
+                    (chosen::all_of_page())
                     th scope="col" { "Asset" } th scope="col" { "Kind" } th scope="col" { "Status" }
                     th.num scope="col" { "Price, USD" } th scope="col" { "Can be attached" }
                 } }
@@ -103,7 +133,7 @@ fn table(context: &Context, rows: &[(&Asset, Option<String>)]) -> Markup {
                     @let [name, kind, stage, price] = attached::cells(context, asset);
                     tr {
                         td { @if reason.is_none() {
-                            input type="checkbox" name=(state::ASSET) value=(asset.id) checked[chosen(asset)]
+                            input type="checkbox" name=(state::ASSET) value=(asset.id) checked[chosen.contains(&asset.id)]
                                 aria-label={ "Choose " (super::sample::title(asset)) };
                         } }
                         th scope="row" { (name) }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     console::{
+        forms::{KEY_FIELD, OPENED_BY_FIELD},
         pages::inventory::state::{self, InventoryState},
         parts::assets,
         prelude::*,
@@ -25,6 +26,9 @@ pub(super) const FROM: &str = state::FROM;
 /// Field of the query with the number of attached assets before the page.
 pub(super) const ATTACHED_FROM: &str = "attached_from";
 
+/// ID of the form with the table of candidates.
+pub(super) const FORM: &str = "candidates";
+
 /// What the page shows.
 pub(super) struct Found {
     /// The listing.
@@ -43,6 +47,13 @@ pub(super) struct Found {
     pub(super) attached_candidates: BTreeSet<AssetRowId>,
 }
 
+impl Found {
+    /// Whether the page has the form with candidates.
+    pub(super) fn has_choices(&self) -> bool {
+        self.candidates.as_ref().is_some_and(|candidates| candidates.counts.total() > 0)
+    }
+}
+
 /// Returns the offset in a field of the query.
 pub(super) fn offset(context: &Context, name: &str) -> u64 {
     context.query.get(name).and_then(|number| number.parse().ok()).unwrap_or(0).min(MAX_OFFSET)
@@ -54,14 +65,37 @@ pub(super) fn field_names(fields: &[RequiredField]) -> String {
     names.join(", ")
 }
 
-/// Shows the links between the pages of one of the tables; the other table stays on its page.
-pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> Markup {
+/// Returns the query to which a button of a pager leads, without the key of the form and what comes after the button.
+pub(super) fn sent_by_pager(query: &Query) -> Query {
+    let query =
+        [KEY_FIELD, OPENED_BY_FIELD].iter().fold(query.clone(), |query, name| query.without(name, None));
+    [FROM, ATTACHED_FROM].iter().fold(query, |query, name| {
+        let from = query.get(name).filter(|from| *from != "0").unwrap_or_default().to_owned();
+        query.with(name, &from)
+    })
+}
+
+/// Returns the address of the page with another query, at the table whose offset is in the field `name`.
+pub(super) fn address(context: &Context, query: &Query, name: &str) -> String {
+    let part = if name == FROM { "attach" } else { "attached" };
+    format!("{}#{part}", context.here(&query.without(Notice::FIELD, None)))
+}
+
+/// Shows what leads to the other pages of one of the tables; the other table stays on its page. If the page `has_choices`,
+/// buttons of their form do, so that what is chosen stays chosen.
+pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64, has_choices: bool) -> Markup {
     let from = offset(context, name);
     let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);
-    let at = |from: u64| {
+    let step = |from: u64, label: &str| {
         let number = if from == 0 { String::new() } else { from.to_string() };
-        let part = if name == FROM { "attach" } else { "attached" };
-        format!("{}#{part}", context.here(&context.query.without(Notice::FIELD, None).with(name, &number)))
+        html! {
+            @if has_choices {
+                button form=(FORM) name=(name) value=(from) formmethod="get"
+                    formaction=(address(context, &Query::default(), name)) { (label) }
+            } @else {
+                a.button href=(address(context, &context.query.with(name, &number), name)) { (label) }
+            }
+        }
     };
     html! {
         nav.row.apart aria-label={ @if name == FROM { "Pages of your inventory" } @else { "Pages of what is attached" } } {
@@ -70,8 +104,8 @@ pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> 
                 @else { (text::grouped(from + 1)) " to " (text::grouped(from + shown)) " of " (text::grouped(total)) }
             }
             span.row {
-                @if from > 0 { a.button href=(at(from.saturating_sub(rows))) rel="prev" { "Back" } }
-                @if shown > 0 && from + shown < total { a.button href=(at(from + shown)) rel="next" { "Next" } }
+                @if from > 0 { (step(from.saturating_sub(rows), "Back")) }
+                @if shown > 0 && from + shown < total { (step(from + shown, "Next")) }
             }
         }
     }

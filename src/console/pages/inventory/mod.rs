@@ -1,5 +1,6 @@
 //! The inventory: one table of the vendor's assets, and the groups that they are in.
 
+pub mod chosen;
 mod columns;
 mod filter_text;
 mod filters;

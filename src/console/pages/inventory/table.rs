@@ -1,8 +1,7 @@
 //! The table of assets: one form, whose buttons lead to the actions on the chosen assets.
 
-use std::collections::BTreeSet;
-
 use super::{
+    chosen::{self, Elsewhere},
     columns::{self, Row},
     found::Found,
     state::{ACTION, ALL, ASSET, DIRECTION, FROM, InventoryState, SORT, Selection},
@@ -30,9 +29,6 @@ const ACTIONS: [(&str, &str, &str); 7] = [
     ("delete", "Delete…", "little danger"),
 ];
 
-/// Maximum number of assets of other pages that stay chosen. With those of a page, they fit into an address that proxies take.
-const MAX_ELSEWHERE: usize = 100;
-
 /// Where the page is in the list, and what was chosen before.
 #[derive(Clone, Debug)]
 pub struct Position {
@@ -55,12 +51,6 @@ impl Position {
             _ => &[],
         }
     }
-
-    /// Returns the chosen assets that are not on the page.
-    fn elsewhere(&self, found: &Found) -> BTreeSet<Uuid> {
-        let is_here = |id: &Uuid| found.page.items.iter().any(|asset| asset.id == *id);
-        self.chosen().iter().copied().filter(|id| !is_here(id)).collect()
-    }
 }
 
 /// Returns the table with its buttons and its pager.
@@ -72,20 +62,13 @@ pub fn table(
     chosen: InventoryColumns,
 ) -> Markup {
     let total = found.total(state);
-    let elsewhere = position.elsewhere(found);
-    let left_out = elsewhere.len().saturating_sub(MAX_ELSEWHERE) as u64;
-    let elsewhere: Vec<Uuid> = elsewhere.into_iter().take(MAX_ELSEWHERE).collect();
+    let elsewhere = Elsewhere::of(position.chosen(), &found.page.items);
     html! {
-        @if left_out > 0 {
-            (badges::warning(html! {
-                "At most " (MAX_ELSEWHERE) " assets of other pages stay chosen, so " (text::counted(left_out, "asset", "assets"))
-                " had to be left out. Change what is chosen first, or filter the inventory and select all that match."
-            }))
-        }
+        (elsewhere.warning())
         form.stack #assets action=(context.links.to(&format!("{}/new", paths::BULK_CHANGES))) autocomplete="off" data-assets {
             (state.hidden_with_order())
             @if position.takes_all() { (Selection::All { shown: Some(total) }.hidden()) }
-            (Selection::Assets(elsewhere.clone()).hidden())
+            (elsewhere.hidden())
             // A script sets the group that rows are dragged to.
             input type="hidden" name="to_group" value="" disabled;
             div.scroll tabindex="0" role="region" aria-label="Assets, table" {
@@ -106,24 +89,21 @@ fn bulk_bar(
     state: &InventoryState,
     total: u64,
     position: &Position,
-    elsewhere: &[Uuid],
+    elsewhere: &Elsewhere,
 ) -> Markup {
-    let count = elsewhere.len() as u64;
     let everything = state.query().with(FROM, &from_text(position.from)).with(ALL, "1");
     html! {
         div.row.bulk role="group" aria-label="What to do with the chosen assets" {
             @if position.takes_all() {
                 b { "All " (text::grouped(total)) " that match are chosen" }
             } @else {
-                b data-chosen data-elsewhere=(count) {
-                    @if count > 0 { (text::counted(count, "asset", "assets")) " of other pages chosen" } @else { "Choose assets:" }
-                }
+                (elsewhere.label())
             }
             @for (value, label, class) in ACTIONS { button class=(class) name=(ACTION) value=(value) { (label) } }
             @if position.takes_all() {
                 a href=(page_address(context, state, position.from)) { "Choose single assets" }
             } @else {
-                @if count > 0 { a href=(page_address(context, state, position.from)) { "Choose none" } }
+                @if !elsewhere.is_empty() { a href=(page_address(context, state, position.from)) { "Choose none" } }
                 a href=(context.here(&everything)) { "Select all " (text::grouped(total)) " that match" }
             }
         }
@@ -132,7 +112,7 @@ fn bulk_bar(
 
 fn heads(context: &Context, state: &InventoryState, chosen: InventoryColumns) -> Markup {
     html! { tr {
-        td { input type="checkbox" aria-label="Select this page" data-check-all hidden; }
+        (chosen::all_of_page())
         (head(context, state, "Asset", false, Some(SortColumn::Name)))
         @for column in chosen.iter() {
             @let shown = columns::head(column);

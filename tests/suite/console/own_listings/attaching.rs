@@ -6,7 +6,14 @@ use uuid::Uuid;
 
 use super::{SELLER, asset_id, draft, market, market_and, market_with, row};
 use crate::{
-    harness::{TestMarket, browser::Browser},
+    console::{
+        VENDOR,
+        bulk_changes::{create_draft, create_proposed},
+    },
+    harness::{
+        TestMarket,
+        browser::{Browser, Page},
+    },
     sales::{codebase, listing_id},
 };
 
@@ -79,6 +86,64 @@ async fn search_attaches_what_can_be_attached_and_says_why_not_the_rest() {
         .await
         .expect(200, "1 asset was attached");
     assert_eq!(attached(&market).len(), 5);
+}
+
+/// Returns the values of the form with the candidates and their query, as the button `Next` of their table sends them.
+fn sent_by_next(page: &Page, path: &str, chosen: &[&str]) -> String {
+    let button = "<button form=\"candidates\" name=\"from\" value=\"50\" formmethod=\"get\"";
+    page.expect(200, &format!("{button} formaction=\"{path}#attach\">Next</button>"));
+    let fields = page.form(&format!("{path}?query=wombat&amp;sort=name&amp;direction=asc"));
+    let chosen = chosen.iter().map(|id| ("asset".to_owned(), (*id).to_owned()));
+    let next = [("from".to_owned(), "50".to_owned())].into_iter().chain(chosen).chain(fields);
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(next).finish()
+}
+
+/// Assets that are chosen stay chosen on other pages of the table, without a script, and are attached together.
+#[tokio::test]
+async fn assets_of_several_pages_are_attached_together() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let ids = create_proposed(&market, "Wombat", 60).await;
+    let path = format!("/console/selling/listings/{}/assets", create_draft(&market).await);
+    let query = "query=wombat&sort=name&direction=asc";
+    let first = browser.get(&format!("{path}?{query}")).await;
+    first.expect(200, "Choose assets:").expect(200, "60 assets match");
+    let here = |page: &Page| -> Vec<String> {
+        let boxes = page.text.split("type=\"checkbox\" name=\"asset\" value=\"").skip(1);
+        boxes.map(|rest| rest[..36].to_owned()).collect()
+    };
+    let on_first = here(&first);
+    assert_eq!(on_first.len(), 50, "{}", first.visible());
+
+    let (one, two) = (on_first[0].as_str(), on_first[1].as_str());
+    let sent = browser.get(&format!("{path}?{}", sent_by_next(&first, &path, &[one, two]))).await;
+    // The address that one returns to and sends has neither the key of the form nor who opened it.
+    assert_eq!(
+        sent.location(),
+        format!("{path}?asset={one}&asset={two}&query=wombat&sort=name&direction=asc&from=50")
+    );
+    let second = browser.get(sent.location()).await;
+    second.expect(200, "2 assets of other pages chosen").expect(200, "Choose none");
+    super::check_markup(&second);
+    let on_second = here(&second);
+    assert_eq!(on_second.len(), 10, "{}", second.visible());
+    assert!(on_second.iter().all(|id| ids.contains(id) && !on_first.contains(id)), "{on_second:?}");
+
+    let form = format!("{path}?{query}");
+    let chosen = [one, two, on_second[0].as_str()].map(|id| ("asset", id));
+    let sent = [&[("scope", "all")][..], &chosen].concat();
+    let asked = browser.post(&form, &sent).await;
+    let back = chosen.map(|(_, id)| format!("asset={id}")).join("&amp;");
+    asked
+        .expect(200, "60 can be attached")
+        .expect(200, &format!("{}&amp;{back}#attach", form.replace('&', "&amp;")));
+    let mut all = second.form(&form.replace('&', "&amp;"));
+    all.extend(
+        [("scope", "chosen"), ("asset", &*on_second[0])].map(|(name, value)| (name.into(), value.into())),
+    );
+    let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let attached = browser.post(&form, &all).await;
+    attached.expect(200, "3 assets were attached").expect(200, "Choose assets:");
 }
 
 #[tokio::test]
