@@ -107,7 +107,7 @@ pub fn credits_page(
 ) -> Result<TeamPage<WalletLine>> {
     let found = page::<CreditEntry>(reader, member, filters, request)?;
     let balance = store::wallet::balances(reader.rows, member.team_row_id())?.credits;
-    let entries = map_rows(found, |row| row.0);
+    let entries = found.map(|row| row.0);
     with_balances(reader, member, AccountKind::Credits, balance, entries)
 }
 
@@ -122,7 +122,7 @@ pub fn earnings_page(
     let found = page::<EarningsEntry>(reader, member, filters, request)?;
     let balances = store::wallet::balances(reader.rows, member.team_row_id())?;
     let balance = Cents(balances.pending.0 + balances.available.0);
-    let entries = map_rows(found, |row| row.0);
+    let entries = found.map(|row| row.0);
     with_balances(reader, member, AccountKind::Earnings, balance, entries)
 }
 
@@ -137,13 +137,8 @@ fn with_balances(
     let team = member.team_row_id();
     let since: HashMap<LedgerEntryRowId, Cents> =
         wallet_entries::changes_since(reader.rows, team, account.as_str(), &entries)?;
-    Ok(map_rows(page, |entry| {
+    Ok(page.map(|entry| {
         let change = since.get(&entry.row_id).copied().unwrap_or_default();
         WalletLine { balance: Cents(balance.0 - change.0), entry }
     }))
-}
-
-fn map_rows<A, B>(page: TeamPage<A>, map: impl FnMut(A) -> B) -> TeamPage<B> {
-    let TeamPage { rows, next, previous, total } = page;
-    TeamPage { rows: rows.into_iter().map(map).collect(), next, previous, total }
 }

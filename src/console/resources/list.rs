@@ -89,11 +89,10 @@ impl<R: Resource> List<Operator> for RecordList<R> {
         let ids: Vec<_> =
             found.rows.iter().flat_map(|record| listed().flat_map(|field| field.named_ids(record))).collect();
         let names = Arc::new(records::names(reader.rows, operator.platform(), &ids)?);
-        let rows = found.rows.into_iter().map(|mut record| {
+        Ok(found.map(|mut record| {
             R::DERIVED_COLUMNS(&mut record, reader.now);
             NamedRecord { record, names: Arc::clone(&names) }
-        });
-        Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
+        }))
     }
 
     fn note(reader: &Reader, operator: &Operator, filters: &Query) -> Result<Option<String>> {

@@ -65,6 +65,14 @@ pub struct TeamPage<T> {
     pub total: Option<u64>,
 }
 
+impl<T> TeamPage<T> {
+    /// Returns the page with another type of rows.
+    pub fn map<U>(self, map: impl FnMut(T) -> U) -> TeamPage<U> {
+        let TeamPage { rows, next, previous, total } = self;
+        TeamPage { rows: rows.into_iter().map(map).collect(), next, previous, total }
+    }
+}
+
 /// A query for a page: columns, tables, and the conditions of the filters that a request has.
 pub struct PageQuery {
     /// The time of the request.

@@ -162,3 +162,34 @@ async fn steps_that_times_forbid_are_not_offered() {
     step(&browser, &format!("{draft}/edit"), &[("deadline", &tenth)]).await;
     step(&browser, &format!("{draft}/publish"), &[]).await.expect(200, "Vendors can see it now.");
 }
+
+/// Nobody can respond after the deadline: the list and its file say so, as the page does.
+#[tokio::test]
+async fn list_and_file_say_that_a_deadline_has_passed() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    for (form, title) in [(NEW_PROJECT, "Maps of piers"), (NEW_LISTING_REQUEST, "Charts of piers")] {
+        let path = write(&browser, form, &[("title", title), ("deadline", &day(5))]).await;
+        step(&browser, &format!("{path}/publish"), &[]).await;
+    }
+    let file = "/console/opportunities?text=of+piers&format=csv";
+    let rows = |status: &str, deadline: &str| {
+        let rows = [("Charts of piers,Listing request", ""), ("Maps of piers,Project", "0")];
+        rows.map(|(name, bids)| format!("\r\n{name},{status},{bids},0,{deadline}"))
+    };
+    let end = format!("{}T23:59:59", day(5));
+    let before = browser.get(file).await;
+    for row in rows("Published", &end) {
+        before.expect(200, &row);
+    }
+
+    market.clock().advance(6 * 86_400_000_000);
+    market.market().run_due_steps().unwrap();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let after = browser.get(file).await;
+    for row in rows("Deadline passed", &end) {
+        after.expect(200, &row);
+    }
+    let list = browser.get("/console/opportunities?text=of+piers").await;
+    assert_eq!(list.text.matches(">Deadline passed<").count(), 2, "{}", list.visible());
+}

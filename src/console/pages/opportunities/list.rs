@@ -1,6 +1,6 @@
 //! The list of a buyer's opportunities.
 
-use super::{kind_word, status_badge, status_word};
+use super::{kind_word, status_word, status_words};
 use crate::{
     console::prelude::*,
     domain::opportunities::{OpportunityKind, OpportunityStatus},
@@ -10,27 +10,31 @@ use crate::{
 /// The list.
 pub struct Opportunities;
 
+/// An opportunity with its state at the time of the request.
+pub struct Listed {
+    opportunity: TeamOpportunity,
+    status: (Tone, &'static str),
+}
+
 impl List<Buyer> for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const FILE_NAME: &'static str = "opportunities";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Opportunities"));
 
-    type Row = TeamOpportunity;
+    type Row = Listed;
 
-    fn columns() -> Vec<Column<TeamOpportunity>> {
+    fn columns() -> Vec<Column<Listed>> {
         vec![
-            Column::new(Head::text("Opportunity"), title, |row| row.title.clone()),
-            Column::words("Kind", |row| kind_word(row.kind).to_owned()),
-            Column::new(
-                Head::text("Status"),
-                |context, row| status_badge(row.status, row.deadline, context.now()),
-                |row| status_word(row.status, None, Timestamp::default()).to_owned(),
-            ),
-            Column::new(Head::number("Bids"), bids, |row| row.bid_count.to_string()),
-            Column::count("To decide", |row| row.submitted_bid_count),
-            Column::optional_time("Deadline", |row| row.deadline, text::optional_deadline),
-            Column::day("Written", |row| row.created_at),
+            Column::new(Head::text("Opportunity"), title, |row| row.opportunity.title.clone()),
+            Column::words("Kind", |row| kind_word(row.opportunity.kind).to_owned()),
+            Column::badge("Status", |row| row.status),
+            Column::new(Head::number("Bids"), bids, |row| {
+                bid_count(row).map_or_else(String::new, |count| count.to_string())
+            }),
+            Column::count("To decide", |row| row.opportunity.submitted_bid_count),
+            Column::optional_time("Deadline", |row| row.opportunity.deadline, text::optional_deadline),
+            Column::day("Written", |row| row.opportunity.created_at),
         ]
     }
 
@@ -40,8 +44,13 @@ impl List<Buyer> for Opportunities {
         ListFilter::text("text", "Title contains"),
     ];
 
-    fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamOpportunity>> {
-        team_records::page(reader, buyer, &request.record_filters(), request.page)
+    fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<Listed>> {
+        let found: TeamPage<TeamOpportunity> =
+            team_records::page(reader, buyer, &request.record_filters(), request.page)?;
+        Ok(found.map(|opportunity| {
+            let status = status_words(opportunity.status, opportunity.deadline, reader.now);
+            Listed { opportunity, status }
+        }))
     }
 
     fn empty(context: &Context) -> Markup {
@@ -64,14 +73,19 @@ impl List<Buyer> for Opportunities {
     }
 }
 
-fn title(context: &Context, row: &TeamOpportunity) -> Markup {
-    html! { a.long href=(context.links.to(&paths::opportunity(row.id))) { bdi { (row.title) } } }
+fn title(context: &Context, Listed { opportunity, .. }: &Listed) -> Markup {
+    html! {
+        a.long href=(context.links.to(&paths::opportunity(opportunity.id))) { bdi { (opportunity.title) } }
+    }
 }
 
-fn bids(_: &Context, row: &TeamOpportunity) -> Markup {
-    html! {
-        @if row.kind == OpportunityKind::Project { (text::grouped(row.bid_count)) } @else { (text::MISSING) }
-    }
+/// Returns the number of bids; `None` if vendors cannot bid.
+fn bid_count(Listed { opportunity, .. }: &Listed) -> Option<u64> {
+    (opportunity.kind == OpportunityKind::Project).then_some(opportunity.bid_count)
+}
+
+fn bids(_: &Context, row: &Listed) -> Markup {
+    html! { (bid_count(row).map_or_else(|| text::MISSING.to_owned(), text::grouped)) }
 }
 
 fn statuses() -> Vec<(&'static str, String)> {

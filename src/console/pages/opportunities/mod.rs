@@ -44,15 +44,24 @@ fn status_word(status: OpportunityStatus, deadline: Option<Timestamp>, now: Time
     }
 }
 
-/// Shows the state.
-pub(super) fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> Markup {
+/// Returns how a state looks, and its word.
+fn status_words(
+    status: OpportunityStatus,
+    deadline: Option<Timestamp>,
+    now: Timestamp,
+) -> (Tone, &'static str) {
     let tone = match status {
         OpportunityStatus::Published if status.is_open(deadline, now) => Tone::Good,
         OpportunityStatus::Published => Tone::Warning,
         OpportunityStatus::Draft => Tone::Waiting,
         OpportunityStatus::Closed | OpportunityStatus::Cancelled => Tone::Neutral,
     };
-    badges::badge(tone, status_word(status, deadline, now))
+    (tone, status_word(status, deadline, now))
+}
+
+/// Shows the state.
+pub(super) fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> Markup {
+    badges::of(status_words(status, deadline, now))
 }
 
 /// Returns why the state of an opportunity, or its times, forbid a step now; `None` if they do not.

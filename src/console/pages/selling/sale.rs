@@ -24,7 +24,7 @@ impl Page<Vendor> for SaleStatement {
         let (sale, notifications) = visit.read(read).await?;
         let context = &visit.context;
         let body = html! {
-            (state(context, &sale))
+            (state(&sale))
             (refundable(context, &sale))
             article.paper {
                 div.row.apart {
@@ -49,15 +49,9 @@ impl Page<Vendor> for SaleStatement {
     }
 }
 
-/// Whether refunds of other sales have taken all earnings of a sale from its hold.
-fn is_used_up(context: &Context, sale: &TeamSale) -> bool {
-    let is_early = sale.available_at.is_some_and(|at| at > context.now());
-    sale.status == PaidStatus::Completed && is_early && sale.held.is_none() && sale.share().0 > 0
-}
-
-fn state(context: &Context, sale: &TeamSale) -> Markup {
+fn state(sale: &TeamSale) -> Markup {
     match (sale.status, sale.available_at.filter(|_| sale.held.is_some()), sale.held) {
-        _ if is_used_up(context, sale) => badges::neutral(
+        _ if sale.is_used_up() => badges::neutral(
             "The earnings of this sale were used for the refund of another one before they became available.",
         ),
         (PaidStatus::Refunded, ..) => badges::warning(html! {
@@ -96,13 +90,8 @@ fn parties(context: &Context, sale: &TeamSale) -> Markup {
         ),
         ("Paid", text::moment(sale.paid_at)),
     ];
-    match (sale.available_at, sale.held) {
-        (Some(at), Some(_)) => facts.push(("On hold until", text::moment(at))),
-        (Some(at), None) if sale.status == PaidStatus::Completed && !is_used_up(context, sale) => {
-            facts.push(("Available since", text::moment(at)));
-        }
-        _ => {}
-    }
+    let name = if sale.held.is_some() { "On hold until" } else { "Available since" };
+    facts.extend(sale.available_from().map(|at| (name, text::moment(at))));
     let until = refundable_until(context, sale.paid_at);
     if sale.status == PaidStatus::Completed && until > sale.paid_at {
         facts.push(("Refund possible until", text::day(until)));

@@ -30,7 +30,7 @@ impl List<Vendor> for Sales {
             Column::money("Fee, USD", |row| row.platform_fee),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
             Column::day("Sold", |row| row.paid_at),
-            Column::optional_day("Available from", |row| row.available_at),
+            Column::optional_day("Available from", TeamSale::available_from),
             Column::id("ID", |row| row.id),
         ]
     }

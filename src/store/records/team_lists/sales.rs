@@ -36,10 +36,12 @@ pub struct TeamSale {
     pub offer: Option<Uuid>,
     /// Time of payment.
     pub paid_at: Timestamp,
-    /// Time from which the earnings can be used; `None` for a free sample.
+    /// Time at which the hold of the earnings ends; `None` for a free sample.
     pub available_at: Option<Timestamp>,
     /// The remaining earnings on hold; `None` if the hold has ended.
     pub held: Option<Cents>,
+    /// What refunds have taken from the hold.
+    pub taken: Cents,
     /// Time of the refund; `None` unless refunded.
     pub refunded_at: Option<Timestamp>,
 }
@@ -56,6 +58,16 @@ impl TeamSale {
             PaidStatus::Completed => self.share(),
             PaidStatus::Refunded => Cents(0),
         }
+    }
+
+    /// Whether refunds of other sales have taken all earnings from the hold.
+    pub fn is_used_up(&self) -> bool {
+        self.status == PaidStatus::Completed && self.taken.0 > 0 && self.taken >= self.share()
+    }
+
+    /// Returns the time from which earnings of the sale can be used; `None` if there are none, or if refunds have taken them.
+    pub fn available_from(&self) -> Option<Timestamp> {
+        self.available_at.filter(|_| self.status == PaidStatus::Completed && !self.is_used_up())
     }
 }
 
@@ -76,6 +88,8 @@ pub const SALES: TeamRecords = Records {
              AS available_at,
          (SELECT sum(h.remaining_cents) FROM ledger_entries e JOIN earnings_holds h ON h.entry = e.id
              WHERE e.purchase = p.id) AS held,
+         (SELECT coalesce(sum(u.cents), 0) FROM ledger_entries e JOIN earnings_hold_uses u ON u.hold = e.id
+             WHERE e.purchase = p.id) AS taken,
          p.refunded_at",
     ],
     tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],

@@ -372,9 +372,18 @@ async fn sale_whose_earnings_another_refund_took_does_not_promise_them() {
         .market()
         .write_blocking(|writer| purchases::refund(writer, platform, Actor::Platform, first.id))
         .unwrap();
-    let page = browser.get(&path).await;
-    page.expect(200, "were used for the refund of another one");
-    for promised in ["Available since", "On hold until", "is on hold until"] {
-        assert!(!page.text.contains(promised), "{promised}: {}", page.visible());
+    // Nor does it after the hold would have ended.
+    for _ in 0..2 {
+        let page = browser.get(&path).await;
+        page.expect(200, "were used for the refund of another one");
+        for promised in ["Available since", "On hold until", "is on hold until"] {
+            assert!(!page.text.contains(promised), "{promised}: {}", page.visible());
+        }
+        let file = browser.get("/console/selling/sales?format=csv").await;
+        file.expect(200, ",Available from,ID\r\n");
+        let available = file.text.trim_end().lines().skip(1).map(|row| row.rsplit(',').nth(1).unwrap());
+        assert_eq!(available.collect::<Vec<_>>(), ["", ""], "{}", file.text);
+        market.clock().advance((HOLD + 1) * DAY);
+        market.market().run_due_steps().unwrap();
     }
 }
