@@ -70,13 +70,10 @@ impl<R: 'static> Column<R> {
         Column { head, show: Box::new(show), text: Box::new(text) }
     }
 
-    /// Creates a column of words, which table and file have alike.
+    /// Creates a column of words, which table and file have alike. The file has nothing for a missing value.
     pub fn words(name: &'static str, words: fn(&R) -> String) -> Column<R> {
-        Column {
-            head: Head::text(name),
-            show: Box::new(move |_, row| html! { (words(row)) }),
-            text: Box::new(words),
-        }
+        let text = move |row: &R| Some(words(row)).filter(|text| text != text::MISSING).unwrap_or_default();
+        Column::of(Head::text(name), move |_, row| html! { (words(row)) }, text)
     }
 
     /// Creates a column of words that are aligned as numbers, which table and file have alike.

@@ -118,4 +118,8 @@ async fn bins_of_the_chart_have_all_quotes() {
     let file = browser.get("/console/estimations?format=csv&status=estimated").await;
     assert_eq!(shown, file.text.trim_end().lines().count() as u64 - 1, "{}", page.visible());
     assert!(shown > 3);
+    // A spreadsheet would take a dash for a text.
+    let file = browser.get("/console/estimations?format=csv&status=unpriced").await;
+    file.expect(200, "lumen-codeworks/handbook,GitHub,No price,,No,");
+    browser.get("/console/estimations?status=unpriced").await.expect(200, "<td class=\"num\">–</td>");
 }
