@@ -10,6 +10,7 @@ use crate::{
         listings::Actor,
         notifications::NotificationType,
         teams::TeamRowId,
+        time::Timestamp,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -79,18 +80,29 @@ pub fn unread_count(reader: &Reader, member: &Member) -> Result<u64> {
     store::notifications::count_unread(reader.rows, member.team_row_id())
 }
 
-/// Marks notifications of the team as read: those with these IDs, or the oldest [`MAX_READ_AT_ONCE`] of all unread
-/// ones. Fails if one of the IDs is not of a notification of the team. Returns the number of those that were unread.
+/// Which notifications a team marks as read.
+#[derive(Clone, Copy, Debug)]
+pub enum MarkedRead<'a> {
+    /// Those with these IDs.
+    These(&'a [Uuid]),
+    /// The oldest [`MAX_READ_AT_ONCE`] of the unread ones that were written until this time.
+    Until(Timestamp),
+}
+
+/// Marks notifications of the team as read. Fails if one of the IDs is not of a notification of the team. Returns the number of
+/// those that were unread.
 pub fn mark_read_by_team(
     writer: &mut Writer,
     member: &Member,
     actor: Actor,
-    ids: Option<&[Uuid]>,
+    marked: MarkedRead,
 ) -> Result<u64> {
     let team = member.team_row_id();
-    let unread = match ids {
-        None => store::notifications::list_unread(writer.rows, team, MAX_READ_AT_ONCE)?,
-        Some(ids) => {
+    let unread = match marked {
+        MarkedRead::Until(time) => {
+            store::notifications::list_unread(writer.rows, team, time, MAX_READ_AT_ONCE)?
+        }
+        MarkedRead::These(ids) => {
             check_count(ids.len())?;
             let own = ids.iter().map(|id| {
                 let found = store::notifications::find_team(writer.rows, *id)?;

@@ -246,11 +246,17 @@ pub fn find_team(reader: &Reader, id: Uuid) -> Result<Option<(TeamRowId, Notific
     reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns the IDs and types of a team's oldest unread notifications.
-pub fn list_unread(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<(Uuid, NotificationType)>> {
+/// Returns the IDs and types of a team's oldest unread notifications that were written until a time.
+pub fn list_unread(
+    reader: &Reader,
+    team: TeamRowId,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<(Uuid, NotificationType)>> {
     const SQL: &str =
-        "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read ORDER BY id LIMIT ?2";
-    reader.query_all(SQL, (team, limit), |row| Ok((row.get(0)?, row.get(1)?)))
+        "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read AND created_at <= ?2
+        ORDER BY id LIMIT ?3";
+    reader.query_all(SQL, (team, until, limit), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Marks a notification as read. Returns whether it was unread.

@@ -4,13 +4,14 @@
 use marketplace::{
     domain::{
         assets::Exclusivity, events::EventType, grants::GrantState, listings::Actor,
-        notifications::NotificationType,
+        notifications::NotificationType, time::Timestamp,
     },
     error::Result,
     market::{Reader, Requester, Writer},
     operations::{
         access::{AuthenticatedTeam, Member, Platform, Vendor},
-        nda, notifications,
+        nda,
+        notifications::{self, MarkedRead},
         team_grants::{self, TeamGrantInput},
         team_webhooks,
         webhooks::CheckedUrl,
@@ -19,7 +20,6 @@ use marketplace::{
     string_enum::StringEnum,
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{published, small_market_with},
@@ -196,14 +196,15 @@ fn a_team_marks_its_own_notifications_as_read() {
         market.read(list).unwrap().0[0].id
     };
     let (own, of_other) = (newest("seller"), newest("buyer"));
-    let mark = |ids: Option<&[Uuid]>| {
+    let mark = |marked: MarkedRead| {
         act(&market, "seller", |writer, seller| {
-            notifications::mark_read_by_team(writer, seller, Actor::Team, ids)
+            notifications::mark_read_by_team(writer, seller, Actor::Team, marked)
         })
     };
-    assert_eq!(code(mark(Some(&[own, of_other]))), Some("not_found"));
+    assert_eq!(code(mark(MarkedRead::These(&[own, of_other]))), Some("not_found"));
     assert_eq!(unread("seller"), before.0 + 2);
-    assert_eq!(mark(Some(&[own, own])).unwrap(), 1);
-    assert_eq!(mark(None).unwrap(), before.0 + 1);
+    assert_eq!(mark(MarkedRead::These(&[own, own])).unwrap(), 1);
+    assert_eq!(mark(MarkedRead::Until(Timestamp(0))).unwrap(), 0);
+    assert_eq!(mark(MarkedRead::Until(market.clock().now())).unwrap(), before.0 + 1);
     assert_eq!((unread("seller"), unread("buyer")), (0, before.1 + 1));
 }

@@ -3,11 +3,15 @@
 use crate::{
     console::{lists, prelude::*},
     domain::notifications::NotificationType,
+    operations::notifications::MarkedRead,
     store::notifications::Notification,
 };
 
 /// Path of the button that marks all notifications as read.
 const READ_ALL: &str = "/notifications/read";
+
+/// Field with the time at which the list was shown, in microseconds: what was written later, nobody has seen.
+const SHOWN_AT: &str = "shown_at";
 
 /// Field with the filters of the list, which shows them again after a notification was marked as read.
 const LIST: &str = "list";
@@ -57,8 +61,12 @@ impl List<Member> for Notifications {
     }
 
     fn finish(context: &Context, content: Content) -> Content {
+        let all = html! {
+            input type="hidden" name=(SHOWN_AT) value=(context.now().0);
+            button { "Mark all as read" }
+        };
         content
-            .with_actions(fields::button(context, READ_ALL, "Mark all as read", ""))
+            .with_actions(fields::form_with_class(context, READ_ALL, "row", &all))
             .with_request("/v2/vendor/notifications")
     }
 }
@@ -172,7 +180,13 @@ impl Action<Member> for MarkAllRead {
     const TITLE: &'static str = "Mark all notifications as read";
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        mark(visit, fields, None).await?;
+        let shown_at = fields.get(SHOWN_AT).and_then(|micros| micros.parse().ok()).map(Timestamp);
+        let until = shown_at.unwrap_or_else(|| visit.now());
+        let change = Change::new("read_notifications", "team", visit.access.team().id);
+        let mark = changes::perform(visit, fields, change, move |writer, member| {
+            notifications::mark_read_by_team(writer, member, Actor::Team, MarkedRead::Until(until))
+        });
+        mark.await?;
         Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
     }
 }
@@ -185,8 +199,7 @@ impl Action<Member> for MarkRead {
     const TITLE: &'static str = "Mark a notification as read";
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        mark(visit, fields, Some(id)).await?;
+        mark(visit, fields, visit.id(0)?).await?;
         let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
         let list = lists::shown_part::<_, Notifications>(&list);
         Ok(Answer::done(&list.at(paths::NOTIFICATIONS), Notice::MarkedRead))
@@ -204,20 +217,17 @@ impl Action<Member> for OpenNotification {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, member: &Member| team_records::find(reader.rows, member, id);
         let notification: Notification = visit.read(read).await?;
-        mark(visit, fields, Some(id)).await?;
+        mark(visit, fields, id).await?;
         let page = target(&visit.context, &notification);
         Ok(Answer::Redirect(page.unwrap_or_else(|| paths::NOTIFICATIONS.to_owned())))
     }
 }
 
-async fn mark(visit: &Visit<Member>, fields: &Fields, id: Option<Uuid>) -> Result<()> {
-    let change = match id {
-        Some(id) => Change::new("read_notification", "notification", id),
-        None => Change::new("read_notifications", "team", visit.access.team().id),
-    };
+/// Marks a notification as read.
+async fn mark(visit: &Visit<Member>, fields: &Fields, id: Uuid) -> Result<()> {
+    let change = Change::new("read_notification", "notification", id);
     let mark = changes::perform(visit, fields, change, move |writer, member| {
-        let ids = id.map(|id| vec![id]);
-        notifications::mark_read_by_team(writer, member, Actor::Team, ids.as_deref())
+        notifications::mark_read_by_team(writer, member, Actor::Team, MarkedRead::These(&[id]))
     });
     mark.await.map(drop)
 }

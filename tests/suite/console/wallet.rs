@@ -1,10 +1,12 @@
 //! Credits that a team asks for, its entries, and its notifications.
 
-use marketplace::clock::fixture_record_id;
+use marketplace::{
+    clock::fixture_record_id, domain::notifications::NotificationType, operations::notifications,
+};
 use serde_json::json;
 
 use super::{BOTH, BUYER, OPERATOR, VENDOR};
-use crate::harness::{self, TestMarket, browser::Browser, records::demo_records};
+use crate::harness::{self, TestMarket, browser::Browser, records::demo_records, teams};
 
 #[tokio::test]
 async fn credits_are_requested_and_canceled() {
@@ -123,8 +125,25 @@ async fn notifications_are_marked_as_read() {
     browser.get(&opened).await;
     let again = browser.get("/console/notifications?state=unread").await;
     assert_eq!(again.text.matches("Mark as read<").count() + 1, listed, "{}", again.visible());
+    // What has arrived since the list was shown stays unread.
     let all = "/console/notifications/read";
+    market.clock().advance(1);
+    let later = market.market().write_blocking(|writer| {
+        let team = teams::team(writer.rows, demo_records().team_of(VENDOR)).row_id;
+        notifications::send(
+            writer,
+            team,
+            NotificationType::SaleCompleted,
+            ("Sold since", "A listing was sold."),
+            "/wallet",
+        )
+    });
+    later.unwrap();
     assert_eq!(browser.submit(&again, all, &[]).await.status(), 303);
+    let left = browser.get("/console/notifications?state=unread").await;
+    left.expect(200, "Sold since");
+    assert_eq!(left.text.matches("Mark as read<").count(), 1, "{}", left.visible());
+    assert_eq!(browser.submit(&left, all, &[]).await.status(), 303);
     browser.get("/console/notifications?state=unread").await.expect(200, "Nothing matches");
     let other = Browser::signed_in(&market, BUYER).await;
     other.post(&one, &[]).await.expect(404, "This is not here");
