@@ -148,6 +148,25 @@ async fn announcement_is_shown_in_its_time_in_place_of_the_setting() {
     expect(of_settings, "Of operators.").await;
 }
 
+/// The form does not show seconds. They stay unless somebody enters another time.
+#[tokio::test]
+async fn announcement_with_another_text_keeps_its_times() {
+    let market = TestMarket::demo();
+    let (from, until) = ("2026-03-01T10:00:20.000Z", "2026-03-02T23:59:59.000Z");
+    announce(&market, &json!({"text": "Soon.", "level": "warning", "starts_at": from, "ends_at": until}))
+        .await;
+    let operator = Browser::signed_in(&market, OPERATOR).await;
+    let form = format!("{PATH}/change");
+    for (change, until) in
+        [(("text", "Later."), until), (("ends_at", "2026-03-02T23:58"), "2026-03-02T23:58:00.000Z")]
+    {
+        let page = operator.get(&form).await;
+        assert_eq!(operator.submit(&page, &form, &[change]).await.status(), 303);
+        let stored = market.get(OPERATOR, "/operator/v1/announcement").await.ok();
+        assert_eq!((stored["starts_at"].as_str(), stored["ends_at"].as_str()), (Some(from), Some(until)));
+    }
+}
+
 #[tokio::test]
 async fn operators_announce_and_maintain_by_pages() {
     let market = TestMarket::demo();

@@ -119,22 +119,33 @@ fn typed(time: Option<Timestamp>) -> String {
     time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(16).collect()).unwrap_or_default()
 }
 
+fn time(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
+    fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
+}
+
+/// Returns the time that was sent; or the stored time if its field still says it, since the field does not show seconds.
+fn unless_changed(sent: Option<Timestamp>, stored: Option<Timestamp>) -> Option<Timestamp> {
+    if typed(sent) == typed(stored) { stored } else { sent }
+}
+
 impl FormPage<ActingOperator> for Announce {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
-        let time = |name: &'static str| {
-            fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
-        };
-        let announcement = Announcement {
+        let mut announcement = Announcement {
             text: fields.require("text", "Enter the text of the announcement.")?.to_owned(),
             level: choice(fields, "level")?,
-            starts_at: time("starts_at")?,
-            ends_at: time("ends_at")?,
+            starts_at: time(fields, "starts_at")?,
+            ends_at: time(fields, "ends_at")?,
         };
         let sent = fields.clone();
         let change = Change::new("set_announcement", "announcement", "announcement");
         changes::perform(visit, fields, change, move |writer, operator| {
             let stored = announcements::stored(&writer.check_context(), operator.platform())?;
-            Seen::of(&stored.map(|stored| stored.announcement)).check(&sent)?;
+            let before = stored.map(|stored| stored.announcement);
+            Seen::of(&before).check(&sent)?;
+            if let Some(before) = before {
+                announcement.starts_at = unless_changed(announcement.starts_at, before.starts_at);
+                announcement.ends_at = unless_changed(announcement.ends_at, before.ends_at);
+            }
             announcements::set(writer, operator.platform(), announcement)
         })
         .await?;
