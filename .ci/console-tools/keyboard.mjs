@@ -87,6 +87,10 @@ async function chooseOnPages(page) {
   await page.getByRole("heading", { name: "Set the price of 3 assets" }).waitFor();
   await page.getByRole("link", { name: "Leave them as they are" }).click();
   await page.getByText("3 selected, 1 of them on other pages").waitFor();
+  await boxes.nth(0).uncheck();
+  await page.getByRole("link", { name: "Price, USD" }).click();
+  await page.waitForURL(/sort=price/);
+  await page.getByText(/^2 selected/).waitFor();
 }
 
 /** Assets that are chosen for a listing stay chosen on the next page, and on the way back. */

@@ -337,12 +337,17 @@ if (assets) {
     all.checked = chosen > 0 && chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
   };
-  // The address has what is chosen, so that going back to the page shows it again.
+  // The address has what is chosen, so that going back to the page shows it again. So have those of other orders.
   const keepChosen = () => {
-    const url = new URL(location);
-    url.searchParams.delete("asset");
-    for (const id of new FormData(assets).getAll("asset")) url.searchParams.append("asset", id);
-    history.replaceState(history.state, "", url);
+    const ids = new FormData(assets).getAll("asset");
+    const kept = (address) => {
+      const url = new URL(address);
+      url.searchParams.delete("asset");
+      for (const id of ids) url.searchParams.append("asset", id);
+      return url;
+    };
+    history.replaceState(history.state, "", kept(location));
+    for (const link of assets.querySelectorAll("thead a")) link.href = kept(link.href);
   };
   all.hidden = boxes.length === 0;
   // Browsers check boxes again on the way back to a page.

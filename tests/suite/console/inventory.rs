@@ -319,6 +319,11 @@ async fn chosen_assets_stay_chosen_on_other_pages() {
     let checked = |id: &str| format!("value=\"{id}\" checked");
     back.expect(200, &checked(one)).expect(200, &checked(two)).expect(200, &hidden(&three));
     assert!(!back.text.contains(&hidden(one)), "an asset of the page is chosen twice");
+    let chosen_still = chosen.replace('&', "&amp;");
+    back.expect(
+        200,
+        &format!("{INVENTORY}?query=wombat&amp;sort=price&amp;direction=desc&amp;{chosen_still}\""),
+    );
 
     let change = browser.get(&format!("{NEW}?action=price&query=wombat&sort=name&{chosen}")).await;
     change.expect(200, "Set the price of 3 assets");

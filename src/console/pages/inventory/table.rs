@@ -74,7 +74,7 @@ pub fn table(
             div.scroll tabindex="0" role="region" aria-label="Assets, table" {
                 (bulk_bar(context, state, total, position, &elsewhere))
                 table.dense {
-                    thead { (heads(context, state, chosen)) }
+                    thead { (heads(context, state, position, chosen)) }
                     tbody { @for row in found.rows() { (table_row(context, &row, position, chosen)) } }
                 }
             }
@@ -110,23 +110,24 @@ fn bulk_bar(
     }
 }
 
-fn heads(context: &Context, state: &InventoryState, chosen: InventoryColumns) -> Markup {
+fn heads(context: &Context, state: &InventoryState, position: &Position, chosen: InventoryColumns) -> Markup {
     html! { tr {
         (chosen::all_of_page())
-        (head(context, state, "Asset", false, Some(SortColumn::Name)))
+        (head(context, state, position, ("Asset", false), Some(SortColumn::Name)))
         @for column in chosen.iter() {
             @let shown = columns::head(column);
-            (head(context, state, shown.name, shown.is_number, columns::sort(column)))
+            (head(context, state, position, (shown.name, shown.is_number), columns::sort(column)))
         }
     } }
 }
 
-/// Returns the head of a column. It links the order by the column, and the opposite order if the list has this one.
+/// Returns the head of a column. It links the order by the column, and the opposite order if the list has this one. Another
+/// order leaves the single assets chosen.
 fn head(
     context: &Context,
     state: &InventoryState,
-    name: &str,
-    is_number: bool,
+    position: &Position,
+    (name, is_number): (&str, bool),
     sort: Option<SortColumn>,
 ) -> Markup {
     let Some(column) = sort else {
@@ -143,6 +144,7 @@ fn head(
         SortDirection::Descending => ("descending", " ↓"),
     };
     let query = state.query().with(SORT, column.as_str()).with(DIRECTION, next.as_str());
+    let query = Selection::Assets(position.chosen().to_vec()).on(query);
     html! {
         th scope="col" class=[is_number.then_some("num")] aria-sort=[is_current.then_some(word)] {
             a href=(context.here(&query)) { (name) @if is_current { (arrow) } }
