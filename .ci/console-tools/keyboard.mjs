@@ -173,6 +173,19 @@ async function searchWhileTyping(page) {
   await page.getByText(all, { exact: true }).waitFor();
 }
 
+/** What a reader has opened stays open while the page is loaded again and again. */
+async function readWhileChecked(page) {
+  await page.goto(await first(page, "/console/quality?result=in_progress"));
+  assert((await page.locator("[hx-trigger^=every]").count()) > 0, "the page is not loaded again");
+  const closed = page.locator("main details:not([open]) > summary");
+  while ((await closed.count()) > 0) await closed.first().click();
+  // When the second response arrives, the page shows the first one.
+  for (let number = 0; number < 2; number += 1) {
+    await page.waitForResponse((response) => "hx-request" in response.request().headers());
+  }
+  assert((await closed.count()) === 0, "a part is closed again");
+}
+
 /** A button that is pressed twice has its label again afterwards. */
 async function copyTwice(page) {
   await page.goto(await first(page, "/console/catalog", ".card h2 a"));
@@ -274,6 +287,7 @@ await as("mkt_demo_vendor", "attaches assets of two pages", attachFromPages);
 await as("mkt_demo_vendor", "selects text", selectText);
 await as("mkt_demo_buyer", "signs in again, and goes on typing", loseSession);
 await as("mkt_demo_buyer", "searches while typing", searchWhileTyping);
+await as("mkt_demo_vendor", "reads a run while it goes on", readWhileChecked);
 await as("mkt_demo_buyer", "copies twice", copyTwice, { permissions: ["clipboard-read", "clipboard-write"] });
 const low = { viewport: { width: 1280, height: 600 } };
 await as("mkt_demo_operator", "sees the focus as an operator", async (page) =>

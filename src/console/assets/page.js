@@ -256,6 +256,9 @@ function keepPage(event) {
   if (!isPart) event.preventDefault();
 }
 
+// A part that is loaded again and again leaves open what the reader has opened.
+window.htmx?.config.morphIgnore.push("open");
+
 document.addEventListener("htmx:after:request", keepPage);
 document.addEventListener("htmx:error", () => sayNotLoaded(false));
 document.addEventListener("formdata", shorten);
