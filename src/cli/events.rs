@@ -12,6 +12,7 @@ use super::{
     CommandError, CommandResult, GlobalOptions,
     lists::GrowingTable,
     operator::{Client, OperatorOptions, names::TEAMS, parse_value},
+    output::is_read_for,
 };
 use crate::{
     domain::events::{EventId, EventType},
@@ -119,8 +120,8 @@ impl Events {
             }
             cursor = page["end_cursor"].take();
             printed = cursor.as_str().map(str::to_owned);
-            if page["next_cursor"].is_null() {
-                std::thread::sleep(FOLLOW_INTERVAL);
+            if page["next_cursor"].is_null() && !is_read_for(FOLLOW_INTERVAL) {
+                return Ok(());
             }
         }
     }

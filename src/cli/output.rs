@@ -4,7 +4,10 @@ use std::{
     io::{ErrorKind, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{CommandError, CommandResult};
 
@@ -24,6 +27,21 @@ pub fn print_line(line: impl std::fmt::Display) {
 /// Prints a message for people to stderr. If this fails, the command continues: its work is already done.
 pub fn print_note(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Waits this long, or until nobody reads stdout anymore. Returns whether somebody still does.
+pub fn is_read_for(time: Duration) -> bool {
+    let stdout = std::io::stdout();
+    // A pipe without a reader is reported without being asked for.
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut watched, Timespec::try_from(time).ok().as_ref()) {
+        Ok(reported) => reported == 0,
+        // Also if a signal has interrupted the wait.
+        Err(_) => {
+            std::thread::sleep(time);
+            true
+        }
+    }
 }
 
 /// Prints help, the version, or the problem with the arguments. Returns the exit code of the program.

@@ -71,9 +71,8 @@ fn assert_follows(desk: &Desk) {
     let line = table.next_line();
     assert!(line.starts_with(&ids[3]) && line[heading.find("TYPE").unwrap()..].starts_with("team.created"));
     assert!(line.ends_with("  Two"), "the names of teams are shown: {line}");
-    // Nobody reads the output anymore: the command ends with the next event.
+    // Nobody reads the output anymore: the command ends, although nothing happens.
     table.lines = None;
-    desk.print(&["team", "create", "Three"]);
     assert!(table.process.wait().unwrap().success());
 }
 
