@@ -1,6 +1,7 @@
 //! Records: tables for people, and JSON for programs.
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::{escapes::escaped, print_line};
 
@@ -35,9 +36,14 @@ pub fn record_lines(values: &[(String, Value)]) -> Vec<String> {
 
 /// Returns a line for each name and text, with the texts below each other.
 fn align(texts: &[(String, String)]) -> Vec<String> {
-    let width = texts.iter().map(|(name, _)| name.len() + 1).max().unwrap_or_default();
-    let line = |(name, text): &(String, String)| format!("{:<width$}  {text}", format!("{name}:"));
+    let width = texts.iter().map(|(name, _)| name.width() + 1).max().unwrap_or_default();
+    let line = |(name, text): &(String, String)| format!("{}  {text}", padded(&format!("{name}:"), width));
     texts.iter().map(line).collect()
+}
+
+/// Returns a text with spaces after it, as wide as this number of columns of a terminal. A character takes none to two of them.
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 fn split(columns: &str) -> Vec<&str> {
@@ -82,12 +88,19 @@ fn whole_seconds(text: &str) -> Option<String> {
     is_time.then(|| format!("{seconds}Z"))
 }
 
+/// Maximum width of a column of a table, in which a digest in hexadecimal fits. A longer text moves what follows it in its line, so
+/// that one text does not make all lines long.
+const MAX_COLUMN_WIDTH: usize = 64;
+
 /// Returns the lines of a table: a heading, and one line per record. Columns are as wide as their widest text.
 fn format_table(columns: &[&str], records: &[Value]) -> Vec<String> {
     let lines: Vec<Vec<String>> = std::iter::once(headings(columns))
         .chain(records.iter().map(|record| texts(columns, record)))
         .collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        let widths = lines.iter().map(|line| line[column].width());
+        widths.filter(|width| *width <= MAX_COLUMN_WIDTH).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
     lines.iter().map(|line| format_line(line, &widths)).collect()
 }
@@ -101,7 +114,7 @@ fn texts(columns: &[&str], record: &Value) -> Vec<String> {
 }
 
 fn format_line(texts: &[String], widths: &[usize]) -> String {
-    let cells = texts.iter().zip(widths).map(|(text, width)| format!("{text:<width$}"));
+    let cells = texts.iter().zip(widths).map(|(text, width)| padded(text, *width));
     cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
@@ -133,6 +146,31 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Of the first row, the first letter has a mark of its own, and the emoji consists of two characters.
+    #[test]
+    fn columns_are_aligned_on_terminals() {
+        let records = [
+            json!({"name": "e\u{301}te\u{301} ❤\u{fe0f}", "tier": 1}),
+            json!({"name": "データ社", "tier": 2}),
+        ];
+        assert_eq!(
+            format_table(&["name", "tier"], &records),
+            ["NAME      TIER", "e\u{301}te\u{301} ❤\u{fe0f}    1", "データ社  2"]
+        );
+        let growing = GrowingTable::new("name tier", &[10, 0]);
+        assert_eq!(growing.line(&records[1]), "データ社    2");
+        let values = [("価格".to_owned(), json!(5)), ("name".to_owned(), json!("x"))];
+        assert_eq!(record_lines(&values), ["価格:  5", "name:  x"]);
+    }
+
+    #[test]
+    fn one_long_text_makes_no_other_line_long() {
+        let long = "x".repeat(MAX_COLUMN_WIDTH + 1);
+        let records = [json!({"key": long, "value": 1}), json!({"key": "y", "value": 2})];
+        let lines = format_table(&["key", "value"], &records);
+        assert_eq!(lines, ["KEY  VALUE", &format!("{long}  1"), "y    2"]);
+    }
 
     #[test]
     fn columns_of_tables_are_aligned() {
