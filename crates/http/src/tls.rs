@@ -2,6 +2,8 @@
 //!
 //! Only HTTP/1.1 is offered (ALPN), since the framing and the limits of this server are those of HTTP/1.1.
 
+mod validity;
+
 use std::{
     fs::{self, File},
     io::{self, Read},
@@ -73,13 +75,21 @@ pub struct Certificates {
 /// The pair of certificate and key for new connections.
 #[derive(Debug)]
 pub struct NewPair {
-    config: Arc<ServerConfig>,
+    pair: Pair,
     read: Option<[FileState; 2]>,
 }
 
 #[derive(Debug)]
-struct State {
+struct Pair {
     config: Arc<ServerConfig>,
+    /// The end of the validity of the certificate, in seconds of Unix time.
+    valid_until: Option<i64>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// The pair in use.
+    pair: Pair,
     /// The states of the files when they were last read, even if they cannot be used. `None` if one could not be read:
     /// the cause may pass without changing them.
     read: Option<[FileState; 2]>,
@@ -104,8 +114,8 @@ impl Certificates {
     /// Reads the files.
     pub fn load(certificate: &Path, key: &Path) -> Result<Certificates, TlsError> {
         let read = states([certificate, key]);
-        let config = Arc::new(read_config(certificate, key)?);
-        let state = State { config, read, checked_at: Instant::now(), failure: None };
+        let pair = read_pair(certificate, key)?;
+        let state = State { pair, read, checked_at: Instant::now(), failure: None };
         Ok(Certificates {
             certificate: certificate.to_owned(),
             key: key.to_owned(),
@@ -126,8 +136,8 @@ impl Certificates {
                 return Ok(None);
             }
         }
-        match read_config(&self.certificate, &self.key) {
-            Ok(config) => Ok(Some(NewPair { config: Arc::new(config), read })),
+        match read_pair(&self.certificate, &self.key) {
+            Ok(pair) => Ok(Some(NewPair { pair, read })),
             Err(error) => {
                 self.keep_previous(&error, read);
                 Err(error)
@@ -148,9 +158,9 @@ impl Certificates {
     }
 
     /// Uses a pair for new connections from now on.
-    pub fn replace(&self, pair: NewPair) {
+    pub fn replace(&self, new: NewPair) {
         let mut state = self.lock();
-        (state.config, state.read, state.failure) = (pair.config, pair.read, None);
+        (state.pair, state.read, state.failure) = (new.pair, new.read, None);
         tracing::info!(certificate = %self.certificate.display(), "new certificate in use");
     }
 
@@ -171,8 +181,20 @@ impl Certificates {
         self.lock().failure.clone()
     }
 
+    /// Returns the end of the validity of the certificate in use, in seconds of Unix time. Checks the files first if the last
+    /// check was a while ago. `None` if it is not known.
+    pub async fn valid_until(this: &Arc<Certificates>) -> Option<i64> {
+        Certificates::check_if_due(this).await;
+        this.lock().pair.valid_until
+    }
+
     /// Returns the configuration with the pair in use. Checks the files first if the last check was a while ago.
     pub(crate) async fn newest(this: &Arc<Certificates>) -> Arc<ServerConfig> {
+        Certificates::check_if_due(this).await;
+        Arc::clone(&this.lock().pair.config)
+    }
+
+    async fn check_if_due(this: &Arc<Certificates>) {
         let is_due = {
             let mut state = this.lock();
             let is_due = state.checked_at.elapsed() >= CHECK_INTERVAL;
@@ -187,7 +209,6 @@ impl Certificates {
             // Fails if the process stops.
             let _ = tokio::task::spawn_blocking(move || certificates.reload_if_changed()).await;
         }
-        Arc::clone(&this.lock().config)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -211,7 +232,7 @@ fn states(paths: [&Path; 2]) -> Option<[FileState; 2]> {
     Some([certificate?, key?])
 }
 
-fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
+fn read_pair(certificate: &Path, key: &Path) -> Result<Pair, TlsError> {
     let malformed = |path: &Path, what: &'static str, cause: &pem::Error| TlsError::Malformed {
         path: path.to_owned(),
         what,
@@ -229,6 +250,7 @@ fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError>
     }
     let private_key =
         PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", &cause))?;
+    let valid_until = chain.first().and_then(|certificate| validity::end_of_validity(certificate));
     // The cryptography is passed here, not installed for the whole process, so that the order of calls does not matter.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -239,7 +261,7 @@ fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError>
         cause,
     })?;
     config.alpn_protocols = vec![ALPN.to_vec()];
-    Ok(config)
+    Ok(Pair { config: Arc::new(config), valid_until })
 }
 
 /// Returns the problem with a file in PEM. The texts of the library can repeat the file, which may be a private key.
@@ -286,7 +308,7 @@ mod tests {
         };
         write();
         let certificates = Certificates::load(certificate, key).unwrap();
-        let config = || Arc::clone(&certificates.lock().config);
+        let config = || Arc::clone(&certificates.lock().pair.config);
         let first = config();
         write();
         let error =

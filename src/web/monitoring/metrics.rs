@@ -15,6 +15,7 @@ use super::{
 use crate::{
     domain::jobs::JobState,
     error::{Error, Result},
+    http_server::tls::Certificates,
     market::{AttemptCounters, Market, PoolLoad, Requester},
     operations::measurements::Measurements,
     string_enum::StringEnum,
@@ -47,6 +48,8 @@ struct Scrape {
     failed: Vec<Condition>,
     measurements: Option<Measurements>,
     process: ProcessFigures,
+    /// The end of the validity of the certificate, in seconds of Unix time.
+    certificate_valid_until: Option<i64>,
     replica: Option<Arc<ReplicaState>>,
     replication: Option<Arc<ReplicationState>>,
 }
@@ -87,6 +90,10 @@ impl Monitor {
             worlds: sandbox.worlds().list().len(),
             snapshots: sandbox.worlds().snapshots().len(),
         });
+        let certificate_valid_until = match self.certificates.get() {
+            Some(certificates) => Certificates::valid_until(certificates).await,
+            None => None,
+        };
         let scrape = Scrape {
             counts: Arc::clone(&self.limits.counts),
             limits: Limits::read(&self.limits, &market),
@@ -94,6 +101,7 @@ impl Monitor {
             failed: self.find_failed().await,
             measurements,
             process: ProcessFigures::read(self.started_at),
+            certificate_valid_until,
             replica: self.replica.get().cloned(),
             replication: self.replication.get().cloned(),
             market,
@@ -176,7 +184,13 @@ impl Scrape {
         families.gauges(ready, conditions)?;
         let complete =
             family!("_measured", "", "Whether the database could be read for these metrics (1) or not (0).");
-        families.gauge(complete, Some(f64::from(u8::from(self.measurements.is_some()))))
+        families.gauge(complete, Some(f64::from(u8::from(self.measurements.is_some()))))?;
+        let expiration = family!(
+            "_certificate_expiration_timestamp",
+            "seconds",
+            "End of the validity of the certificate in use, in Unix time. Missing without TLS."
+        );
+        families.gauge(expiration, self.certificate_valid_until.map(|at| at as f64))
     }
 
     fn write_replica(&self, families: &mut Families) -> fmt::Result {

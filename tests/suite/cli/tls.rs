@@ -26,10 +26,18 @@ struct Market {
 
 /// Writes a new certificate and its key into a directory. Returns the certificate.
 fn write_pair(directory: &Path) -> CertificateDer<'static> {
-    let pair = rcgen::generate_simple_self_signed(["market.test".to_owned()]).unwrap();
-    std::fs::write(directory.join("key.pem"), pair.signing_key.serialize_pem()).unwrap();
-    std::fs::write(directory.join("certificate.pem"), pair.cert.pem()).unwrap();
-    pair.cert.der().clone()
+    write_pair_until(directory, 4096)
+}
+
+/// Like [`write_pair`]. The certificate is valid until the second day of a year.
+fn write_pair_until(directory: &Path, year: i32) -> CertificateDer<'static> {
+    let mut parameters = rcgen::CertificateParams::new(["market.test".to_owned()]).unwrap();
+    parameters.not_after = rcgen::date_time_ymd(year, 1, 2);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = parameters.self_signed(&key).unwrap();
+    std::fs::write(directory.join("key.pem"), key.serialize_pem()).unwrap();
+    std::fs::write(directory.join("certificate.pem"), certificate.pem()).unwrap();
+    certificate.der().clone()
 }
 
 fn command(directory: &Path, settings: &[(&str, &str)]) -> Command {
@@ -181,13 +189,35 @@ fn command_says_that_the_system_trusts_no_certificates() {
     assert!(message.contains("this system trusts no certificates; install"), "{message}");
 }
 
+/// Returns an address that a server has logged when it started.
+fn logged_address(market: &mut Market, name: &str) -> String {
+    let field = format!(" {name}=");
+    market.server.2.wait_for(&field);
+    let log = market.server.2.read();
+    let address = log.split(&field).nth(1).unwrap_or_else(|| panic!("{log}"));
+    address.split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn metrics_say_when_the_certificate_in_use_expires() {
+    let (mut market, _) = start(&[("MARKETPLACE_METRICS_LISTEN", "127.0.0.1:0")]);
+    let address = logged_address(&mut market, "metrics_listen");
+    // In January 2030 and 2031.
+    for (year, expected) in [(2030, 1_893_542_400), (2031, 1_925_078_400)] {
+        write_pair_until(market.directory.path(), year);
+        market.server.signal("HUP");
+        let line = format!("\nmarketplace_certificate_expiration_timestamp_seconds {expected}.0\n");
+        wait_until(&line, || {
+            let request = "GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+            send_plain(TcpStream::connect(&address).unwrap(), request).contains(&line)
+        });
+    }
+}
+
 #[test]
 fn requests_without_tls_are_redirected() {
     let (mut market, _) = start(&[("MARKETPLACE_TLS_REDIRECT_LISTEN", "127.0.0.1:0")]);
-    market.server.2.wait_for(" redirect_listen=");
-    let log = market.server.2.read();
-    let address = log.split(" redirect_listen=").nth(1).unwrap_or_else(|| panic!("{log}"));
-    let address = address.split_whitespace().next().unwrap().to_owned();
+    let address = logged_address(&mut market, "redirect_listen");
     let port = market.server.1.rsplit_once(':').unwrap().1;
     for (host, expected) in [
         ("market.test:80", format!("https://market.test:{port}/v2/a?b=c")),
