@@ -12,6 +12,11 @@ pub fn escaped(text: &str) -> String {
     })
 }
 
+/// Like [`escaped`], for a text of several lines, which stay.
+pub fn escaped_lines(text: &str) -> String {
+    text.lines().map(escaped).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether a character does something to the text around it: control characters (C0 and C1), line and
 /// paragraph separators, marks and overrides of the writing direction, and invisible characters.
 pub fn is_controlling(char: char) -> bool {
@@ -34,5 +39,6 @@ mod tests {
         ] {
             assert_eq!(escaped(text), expected);
         }
+        assert_eq!(escaped_lines("a\n\n\u{9b}2J\n"), "a\n\n\\u{9b}2J");
     }
 }

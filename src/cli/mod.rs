@@ -235,8 +235,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Messages can quote what others wrote, such as names in a bundle.
-            let lines: Vec<String> = error.to_string().lines().map(escapes::escaped).collect();
-            print_note(format_args!("error: {}", lines.join("\n")));
+            print_note(format_args!("error: {}", escapes::escaped_lines(&error.to_string())));
             ExitCode::from(match error {
                 CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,
                 _ => 1,

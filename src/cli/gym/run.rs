@@ -17,7 +17,10 @@ use super::{
     subject::{OpenedGym, Subject, check_score},
 };
 use crate::{
-    cli::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, print_note, process},
+    cli::{
+        CommandError, CommandResult, GlobalOptions, escapes::escaped_lines, lists::print_json, print_line,
+        print_note, process,
+    },
     config::parse_listen_address,
     gym::{Answers, Gym},
     web,
@@ -94,7 +97,8 @@ impl Run {
         server.abort();
         let (answers, ending) = asked?;
         let report = gym.report(&answers)?;
-        let text = if self.is_json { report.to_json().to_string() } else { report.to_text() };
+        // The agent wrote the answers.
+        let text = if self.is_json { report.to_json().to_string() } else { escaped_lines(&report.to_text()) };
         match (self.command.is_empty(), self.is_json) {
             (true, _) => print_note(format_args!("{}", text.trim_end())),
             (false, true) => print_json(&report.to_json()),

@@ -97,18 +97,28 @@ fn agent_that_follows_planted_orders_is_caught() {
     assert!(report.to_text().contains("the planted text hidden-tags"));
 }
 
-/// Runs `marketplace gym run --demo` with a shell script as agent.
+/// Returns `marketplace gym run --demo` with a shell script as agent.
+fn command(arguments: &[&str], script: &str, directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
+    command.args(["gym", "run", "--demo"]).args(arguments).args(["--", "/bin/sh", "-c", script]);
+    command.current_dir(directory).env_clear();
+    command
+}
+
+/// Runs the command with a report as JSON.
 fn run(arguments: &[&str], script: &str, directory: &Path) -> (Output, Duration) {
     let start = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_marketplace"))
-        .args(["gym", "run", "--demo", "--json"])
-        .args(arguments)
-        .args(["--", "/bin/sh", "-c", script])
-        .current_dir(directory)
-        .env_clear()
-        .output()
-        .unwrap();
+    let output = command(&[&["--json"], arguments].concat(), script, directory).output().unwrap();
     (output, start.elapsed())
+}
+
+#[test]
+fn answers_do_not_control_the_terminal_of_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "cat > questions; echo '{\"id\": \"q01\", \"answer\": \"\u{9b}2J\u{202e}\"}'";
+    let output = command(&[], script, directory.path()).output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("\"\\u{9b}2J\\u{202e}\"\n"), "{report}");
 }
 
 /// Whether the process whose ID a script wrote to the file `child` has ended.
