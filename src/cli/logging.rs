@@ -7,7 +7,10 @@ use std::{
     ffi::OsString,
     fmt::{self, Write},
     io::IsTerminal,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::Value;
@@ -37,6 +40,9 @@ const MAX_WAITING_LINES: usize = 4_000;
 /// The thread that writes the lines. Whether a line can be written decides nothing, so nothing else writes to the log.
 static WRITING: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 
+/// Whether this is a server with a log in JSON.
+static HAS_JSON_LOG: AtomicBool = AtomicBool::new(false);
+
 /// Changes the filter of the log to the one in other settings.
 pub type ChangeFilter = Arc<dyn Fn(&Settings) + Send + Sync>;
 
@@ -58,7 +64,7 @@ pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option
     let handle = lines.reload_handle();
     lines.try_init().ok()?;
     *WRITING.lock().unwrap_or_else(PoisonError::into_inner) = Some(writing);
-    silence_caught_panics();
+    log_panics(settings.log.format, write_now);
     Some(Arc::new(move |settings| {
         if let Err(cause) = handle.reload(filter(settings, default_filter)) {
             tracing::error!(%cause, "the filter of the log was not changed");
@@ -96,14 +102,56 @@ fn filter(settings: &Settings, default_filter: &str) -> EnvFilter {
     EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
-/// Suppresses the output of panics of the search engine: they become errors, which are logged. Other panics are printed as
-/// usual.
-fn silence_caught_panics() {
+/// Like [`init_logging`], for a server.
+pub fn init_server_logging(settings: &Settings) -> Option<ChangeFilter> {
+    HAS_JSON_LOG.store(settings.log.format == LogFormat::Json, Ordering::Relaxed);
+    init_logging(settings, "info")
+}
+
+/// Logs the error that ends a server, if its log is in JSON: a line for people would not be one of the log. Returns whether it is
+/// logged.
+pub fn log_failure(error: &str) -> bool {
+    let is_logged = HAS_JSON_LOG.load(Ordering::Relaxed);
+    if is_logged {
+        write_now(&error_line(LogFormat::Json, "the server failed", &[("error", error)]));
+    }
+    is_logged
+}
+
+/// Writes a line that must not be lost, since the process may end.
+fn write_now(line: &str) {
+    // Whether it can be written decides nothing, and a panic must not end in another one.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+}
+
+/// Returns the line of an error, whatever the filter of the log.
+fn error_line(format: LogFormat, message: &str, texts: &[(&str, &str)]) -> String {
+    let mut fields = Fields::new(format);
+    fields.push_text(MESSAGE, message);
+    for (name, text) in texts {
+        fields.push_text(name, &shortened(text));
+    }
+    let mut line = String::new();
+    // Writing to a `String` does not fail.
+    let _ =
+        LineFormat(format).write_line(&mut Writer::new(&mut line), Level::ERROR, module_path!(), &fields, "");
+    line
+}
+
+/// Makes each panic a line of the log, since its message can quote what others wrote. Whatever the filter, `write` gets it at once: the
+/// process may end. Whoever asks for backtraces also gets what is usually printed. Panics of the search engine become errors, which
+/// are logged.
+fn log_panics(format: LogFormat, write: impl Fn(&str) + Send + Sync + 'static) {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if marketplace_index::is_catching_panics() {
             tracing::debug!(%panic, "the search engine panicked");
-        } else {
+            return;
+        }
+        let (thread, message) = (std::thread::current(), panic.to_string());
+        let fields = [("thread", thread.name().unwrap_or_default()), ("panic", message.as_str())];
+        write(&error_line(format, "a thread panicked", &fields));
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
             print(panic);
         }
     }));
@@ -127,16 +175,28 @@ where
         event.record(&mut fields);
         let metadata = event.metadata();
         let target = fields.log_target.as_deref().unwrap_or(metadata.target());
+        self.write_line(&mut writer, *metadata.level(), target, &fields, &self.spans_of(context))
+    }
+}
+
+impl LineFormat {
+    fn write_line(
+        &self,
+        writer: &mut Writer<'_>,
+        level: Level,
+        target: &str,
+        fields: &Fields,
+        spans: &str,
+    ) -> fmt::Result {
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let spans = self.spans_of(context);
-        let Fields { message, others, .. } = &fields;
+        let Fields { message, others, .. } = fields;
         match self.0 {
             LogFormat::Text => {
-                write_start(&mut writer, &now, *metadata.level(), target)?;
+                write_start(writer, &now, level, target)?;
                 writeln!(writer, "{message}{others}{spans}")
             }
             LogFormat::Json => {
-                let (level, target) = (metadata.level(), JsonText(target));
+                let target = JsonText(target);
                 let separator = if message.is_empty() || others.is_empty() { "" } else { "," };
                 writeln!(
                     writer,
@@ -145,9 +205,7 @@ where
             }
         }
     }
-}
 
-impl LineFormat {
     /// Returns the spans of an event with their fields, as they are in the line. Empty if it is in no span.
     fn spans_of<S>(&self, context: &FmtContext<'_, S, SpanFields>) -> String
     where
@@ -264,18 +322,18 @@ impl Fields {
         }
     }
 
-    fn push_text(&mut self, field: &Field, text: &str) {
-        match (self.format, field.name()) {
+    /// Adds a field whose value is escaped and shortened.
+    fn push_text(&mut self, name: &str, text: &str) {
+        match (self.format, name) {
             (_, LOG_CRATE_TARGET) => self.log_target = Some(text.to_owned()),
             (LogFormat::Text, MESSAGE) => self.message = format!(" {text}"),
-            (LogFormat::Text, _) => self.push(field, Delimited(text)),
-            (LogFormat::Json, _) => self.push(field, JsonText(text)),
+            (LogFormat::Text, _) => self.push(name, Delimited(text)),
+            (LogFormat::Json, _) => self.push(name, JsonText(text)),
         }
     }
 
     /// Adds a field whose value is formatted.
-    fn push(&mut self, field: &Field, value: impl fmt::Display) {
-        let name = field.name();
+    fn push(&mut self, name: &str, value: impl fmt::Display) {
         if name.starts_with(LOG_CRATE_FIELDS) {
             // The file and the line in the source of a library.
             return;
@@ -297,31 +355,37 @@ impl Visit for Fields {
         let mut escaped = EscapedText::default();
         // An error means that the text is long enough.
         let _ = write!(escaped, "{value:?}");
-        self.push_text(field, &escaped.text);
+        self.push_text(field.name(), &escaped.text);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        let mut escaped = EscapedText::default();
-        let _ = escaped.write_str(value);
-        self.push_text(field, &escaped.text);
+        self.push_text(field.name(), &shortened(value));
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
         // JSON has no infinity.
-        self.push(field, Value::from(value));
+        self.push(field.name(), Value::from(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.push(field, value);
+        self.push(field.name(), value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.push(field, value);
+        self.push(field.name(), value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.push(field, value);
+        self.push(field.name(), value);
     }
+}
+
+/// Returns a text as it is in the line of an event.
+fn shortened(text: &str) -> String {
+    let mut escaped = EscapedText::default();
+    // An error means that the text is long enough.
+    let _ = escaped.write_str(text);
+    escaped.text
 }
 
 /// A text without characters that control a terminal, start a line, or change the order of others. Stops

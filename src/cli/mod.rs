@@ -81,7 +81,7 @@ use rustix::fs::Mode;
 use self::{
     command_error::{CommandError, CommandResult, operator_message},
     global_options::{GlobalOptions, SETTINGS_FILE, open_directory},
-    logging::{finish_logging, init_logging},
+    logging::{finish_logging, init_logging, log_failure},
     operator::OperatorCommand,
     output::{HAS_LOST_OUTPUT, print_line, print_note, print_usage, require_output},
 };
@@ -235,7 +235,10 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Messages can quote what others wrote, such as names in a bundle.
-            print_note(format_args!("error: {}", escapes::escaped_lines(&error.to_string())));
+            let message = error.to_string();
+            if !log_failure(&message) {
+                print_note(format_args!("error: {}", escapes::escaped_lines(&message)));
+            }
             ExitCode::from(match error {
                 CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,
                 _ => 1,

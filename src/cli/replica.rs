@@ -8,9 +8,8 @@ use super::{
     CommandError, CommandResult, GlobalOptions,
     app::{check_tools, new_app},
     global_options::print_warnings,
-    init_logging,
     listeners::{Listeners, served_result},
-    logging::log_warnings,
+    logging::{init_server_logging, log_warnings},
     print_line, process,
     service_manager::ServiceManager,
     tls,
@@ -31,7 +30,7 @@ pub(super) fn run(
     input: process::StandardInput,
 ) -> CommandResult {
     let (settings, app) = prepare(sources).inspect_err(|_| print_warnings(sources))?;
-    init_logging(&settings, "info");
+    init_server_logging(&settings);
     log_warnings(&settings, sources);
     market::raise_descriptor_limit();
     let listeners = Listeners::bind(&settings)?;

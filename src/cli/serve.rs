@@ -16,9 +16,8 @@ use super::{
     app::{check_tools, new_app},
     demo,
     global_options::print_warnings,
-    init_logging,
     listeners::{Listeners, local_address, served_result},
-    logging::log_warnings,
+    logging::{init_server_logging, log_warnings},
     open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
     reachability,
@@ -84,7 +83,7 @@ impl Serve {
             return replica_server::run(&sources, options, self.standard_input());
         }
         let (settings, checked) = self.check(&sources).inspect_err(|_| print_warnings(&sources))?;
-        let change_filter = init_logging(&settings, "info");
+        let change_filter = init_server_logging(&settings);
         log_warnings(&settings, &sources);
         let reloads = Reloads::install()?;
         market::raise_descriptor_limit();

@@ -237,6 +237,19 @@ fn server_prints_its_address_and_exits_cleanly_on_sigterm() {
 }
 
 #[test]
+fn failure_of_a_server_is_a_line_of_its_log() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let mut second = marketplace(&["serve", "--listen", &server.1], temp_dir.path());
+    // Whatever the filter.
+    let output = second.env("MARKETPLACE_LOG_FORMAT", "json").env("MARKETPLACE_LOG_FILTER", "off").output();
+    let output = output.unwrap();
+    let line: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!((output.status.code(), &line["level"]), (Some(1), &Value::from("ERROR")));
+    assert!(line["fields"]["error"].as_str().unwrap().contains("is already in use"), "{line}");
+}
+
+#[test]
 fn second_server_on_a_data_directory_fails() {
     let temp_dir = temp_dir();
     let server = Server::start(&["--demo", "--data", "market"], temp_dir.path());

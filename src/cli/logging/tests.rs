@@ -72,6 +72,36 @@ fn colors_are_for_terminals_that_have_and_want_them() {
     }
 }
 
+#[test]
+fn panics_are_lines_of_the_log() {
+    for format in [LogFormat::Text, LogFormat::Json] {
+        let output = Output::default();
+        let lines = Arc::clone(&output.0);
+        log_panics(format, move |line| lines.lock().unwrap().extend_from_slice(line.as_bytes()));
+        let panicking = std::thread::Builder::new().name("panicking".to_owned()).spawn(|| panic!("{FORGED}"));
+        assert!(panicking.unwrap().join().is_err());
+        drop(std::panic::take_hook());
+        let text = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+        // Tests that run at the same time can fail.
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("panicking")).collect();
+        let [line] = lines[..] else { panic!("{text}") };
+        assert!(line.contains("panicked at src/cli/logging/tests.rs") && line.contains("end"), "{line}");
+        assert!(!line.chars().any(is_controlling), "{line:?}");
+        if format == LogFormat::Json {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                (&line["level"], &line["fields"]["thread"]),
+                (&serde_json::json!("ERROR"), &serde_json::json!("panicking"))
+            );
+        } else {
+            assert!(
+                line.contains(" ERROR marketplace::cli::logging: a thread panicked thread=panicking "),
+                "{line}"
+            );
+        }
+    }
+}
+
 /// A team can have a name that looks like fields or like the start of a line. It stays one value.
 #[test]
 fn names_of_teams_forge_no_fields_and_no_lines() {
