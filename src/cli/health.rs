@@ -119,6 +119,9 @@ fn get(server: &Server, url: &str, timeout: Duration) -> Result<(StatusCode, Vec
     };
     let client = builder.timeout(timeout).build().map_err(no_response)?;
     let response = client.get(url).send().map_err(no_response)?;
+    if let Some(problem) = server_url::redirection(&response, url) {
+        return Err(CommandError::NoResponse(problem));
+    }
     let status = response.status();
     let mut body = Vec::new();
     let read = std::io::Read::read_to_end(&mut std::io::Read::take(response, MAX_ANSWER_BYTES), &mut body);

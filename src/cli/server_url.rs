@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use reqwest::{blocking::Response, header::LOCATION};
 use url::Url;
 
 use super::CommandError;
@@ -23,6 +24,18 @@ pub fn parse(text: &str, key_source: &str) -> Result<Url, CommandError> {
         return Err(CommandError::Usage(message));
     }
     Ok(url)
+}
+
+/// Returns the problem with a response of `server` that redirects; `None` for other responses. Commands follow no redirects: a
+/// request could lose its body, and its key could get elsewhere.
+pub fn redirection(response: &Response, server: &str) -> Option<String> {
+    let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+    let location = location.to_str().ok()?;
+    let elsewhere =
+        Url::parse(location).map_or_else(|_| location.to_owned(), |url| url.origin().ascii_serialization());
+    Some(format!(
+        "{server} redirects to {elsewhere}, and redirects are not followed; use the URL of the server itself"
+    ))
 }
 
 /// Whether a host of a URL is this computer.

@@ -126,6 +126,9 @@ fn parse_key(text: &str) -> Result<&str, CommandError> {
 fn send(request: RequestBuilder, to: &str) -> Result<(u16, Vec<u8>), CommandError> {
     let to_error = |cause: reqwest::Error| failed_request(cause, to);
     let response = request.send().map_err(to_error)?;
+    if let Some(problem) = server_url::redirection(&response, to) {
+        return Err(CommandError::Other(problem));
+    }
     let status = response.status().as_u16();
     Ok((status, response.bytes().map_err(to_error)?.to_vec()))
 }

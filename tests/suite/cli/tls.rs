@@ -234,6 +234,14 @@ fn requests_without_tls_are_redirected() {
             assert!(!response.contains("strict-transport"), "{response}");
         }
     }
+    let url = format!("http://{address}");
+    for arguments in [&["health"][..], &["team", "create", "Acme Data"]] {
+        let arguments = [arguments, &["--url", &url]].concat();
+        let mut command = marketplace(&arguments, market.directory.path());
+        let output = command.env("MARKETPLACE_OPERATOR_KEY", "mkt_demo_operator").output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains(&format!(" redirects to https://127.0.0.1:{port}, and")), "{message}");
+    }
 }
 
 #[test]
