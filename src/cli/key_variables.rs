@@ -1,29 +1,72 @@
 //! Keys in environment variables, or in files that variables name.
 
-use std::path::Path;
+use std::{env::VarError, path::Path};
 
 use super::{CommandError, print_note};
 use crate::config::{read_secret, warning_of_permissions};
 
 /// Returns the key in a variable, or in the file that the variable with `_FILE` at the end of its name names. `None` if neither
-/// is set.
+/// is set. Errors name the one that is.
 pub fn read(name: &str) -> Result<Option<String>, CommandError> {
     let file_name = format!("{name}_FILE");
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let path = match (variable(name), variable(&file_name)) {
+    let path = match (variable(name)?, variable(&file_name)?) {
         (Some(_), Some(_)) => {
             return Err(CommandError::Usage(format!(
                 "{name} and {file_name} are both set; keep one of them"
             )));
         }
-        (key, None) => return Ok(key),
+        (Some(text), None) => {
+            return parse(&text, &format!("the variable {name}")).map(|key| Some(key.to_owned()));
+        }
+        (None, None) => return Ok(None),
         (None, Some(path)) => path,
     };
-    let key = read_secret(Path::new(&path)).map_err(|problem| {
+    let text = read_secret(Path::new(&path)).map_err(|problem| {
         CommandError::Usage(format!("cannot read the key in {file_name}, {path}: {problem}"))
     })?;
     if let Some(warning) = warning_of_permissions(Path::new(&path)) {
         print_note(format_args!("warning: {warning}"));
     }
-    Ok(Some(key))
+    parse(&text, &format!("the file of {file_name}, {path},")).map(|key| Some(key.to_owned()))
+}
+
+/// Returns the value of a variable; `None` if there is only whitespace.
+fn variable(name: &str) -> Result<Option<String>, CommandError> {
+    match std::env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.trim().is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            Err(CommandError::Usage(format!("the variable {name} is not text in UTF-8")))
+        }
+    }
+}
+
+/// Returns a key without whitespace around it, such as the line break at the end of a file, and without a byte order mark. An error
+/// names its source.
+pub fn parse<'t>(text: &'t str, source: &str) -> Result<&'t str, CommandError> {
+    let key = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    // Quotes are not removed from the values in some files of variables.
+    let is_of_key = |byte: u8| byte.is_ascii_graphic() && !b"\"'".contains(&byte);
+    if key.is_empty() || !key.bytes().all(is_of_key) {
+        return Err(CommandError::Usage(format!(
+            "{source} does not contain one key: keys have no spaces, line breaks, quotes, or special characters"
+        )));
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whitespace_around_keys_is_removed() {
+        for text in ["mkt_op_1", " mkt_op_1\n", "mkt_op_1\r\n", "\u{feff}mkt_op_1"] {
+            assert_eq!(parse(text, "X").unwrap(), "mkt_op_1");
+        }
+        for text in ["", " \n", "mkt_op_1\nmkt_op_2", "mkt_op_é", "m\0k\0t\0", "\"mkt_op_1\""] {
+            let message = parse(text, "the variable X").unwrap_err().to_string();
+            assert!(message.starts_with("the variable X") && !message.contains("mkt_op"), "{message}");
+        }
+    }
 }

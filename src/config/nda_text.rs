@@ -1,10 +1,12 @@
 //! The text of the mutual NDA: from the file that a setting names, or the included one.
 
-use std::{fs::File, io::Read, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
+
+use crate::regular_files;
 
 /// The included text.
 const DEFAULT: &str = include_str!("../operations/nda.md");
@@ -37,16 +39,11 @@ impl NdaText {
         if path.is_empty() {
             return Ok(NdaText::default());
         }
-        let fail = |error: &dyn std::fmt::Display| format!("cannot read {path:?}: {error}");
-        let mut bytes = Vec::new();
-        let file = File::open(&path).map_err(|error| fail(&error))?;
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(fail(&format!("the file has more than {MAX_BYTES} bytes")));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| fail(&"the file is not UTF-8 text"))?;
+        let fail = |problem: &str| format!("cannot read {path:?}: {problem}");
+        let text = regular_files::read_to_string(Path::new(&path), MAX_BYTES)
+            .map_err(|cause| fail(&cause.to_string()))?;
         if text.trim().is_empty() {
-            return Err(fail(&"the file is empty"));
+            return Err(fail("it is empty"));
         }
         Ok(NdaText::new(path, &text))
     }
@@ -92,7 +89,9 @@ mod tests {
             NdaText::read(path.to_str().unwrap().to_owned())
         };
         let limit = vec![b'a'; MAX_BYTES as usize];
-        assert_eq!(read(b"# Terms\n").unwrap().text(), "# Terms\n");
+        for text in ["# Terms\n", "\u{feff}# Terms\n"] {
+            assert_eq!(read(text.as_bytes()).unwrap().text(), "# Terms\n");
+        }
         assert_eq!(read(&limit).unwrap().text().len(), limit.len());
         for (text, problem) in [
             ([&limit[..], b"a"].concat(), "more than"),

@@ -129,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn one_line_break_at_the_end_is_removed() {
-        for text in ["abc", "abc\n", "abc\r\n"] {
+    fn line_break_at_the_end_and_byte_order_mark_are_removed() {
+        for text in ["abc", "abc\n", "abc\r\n", "\u{feff}abc\n"] {
             assert_eq!(read(text.as_bytes()).unwrap(), "abc");
         }
         for (text, problem) in [

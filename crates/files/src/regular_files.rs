@@ -30,10 +30,15 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max_bytes { Err(too_large(max_bytes)) } else { Ok(bytes) }
 }
 
-/// Like [`read`], for text in UTF-8.
+/// Like [`read`], for text in UTF-8, without a byte order mark. ASCII in UTF-16 has zero bytes, and is no text in UTF-8.
 pub fn read_to_string(path: &Path, max_bytes: u64) -> io::Result<String> {
-    String::from_utf8(read(path, max_bytes)?)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+    const BYTE_ORDER_MARK: &str = "\u{feff}";
+    let text = String::from_utf8(read(path, max_bytes)?).ok().filter(|text| !text.contains('\0'));
+    let mut text = text.ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))?;
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok(text)
 }
 
 fn too_large(max_bytes: u64) -> io::Error {
@@ -69,7 +74,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         fs::write(at("file"), "12345").unwrap();
+        fs::write(at("marked"), "\u{feff}123").unwrap();
         fs::write(at("binary"), b"\xff").unwrap();
+        fs::write(at("utf-16"), b"1\x002\0").unwrap();
         mknodat(CWD, at("pipe"), NodeType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         let _socket = UnixListener::bind(at("socket")).unwrap();
         for (link, target) in [
@@ -85,7 +92,10 @@ mod tests {
             ("file", 5, Ok("12345")),
             ("link", 5, Ok("12345")),
             ("file", 4, Err("it has more than 4 bytes, which is the limit")),
+            ("marked", 6, Ok("123")),
+            ("marked", 5, Err("it has more than 5 bytes, which is the limit")),
             ("binary", 5, Err("it is not text in UTF-8")),
+            ("utf-16", 5, Err("it is not text in UTF-8")),
             ("", 5, Err("it is a directory, and not a regular file")),
             ("pipe", 5, Err("it is a named pipe, and not a regular file")),
             ("link_to_pipe", 5, Err("it is a named pipe, and not a regular file")),

@@ -2,7 +2,7 @@
 
 use marketplace_check::Key;
 
-use crate::cli::{CommandError, key_variables};
+use crate::cli::{CommandError, CommandResult, key_variables};
 
 /// The variables with keys, if the command line names none.
 const VARIABLES: [&str; 2] = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY"];
@@ -12,32 +12,19 @@ const MAX_KEYS: usize = 8;
 
 /// Returns the keys that the command line names, or else those in the environment.
 pub fn parse(arguments: &[String]) -> Result<Vec<Key>, CommandError> {
-    let mut files = Vec::new();
-    for name in VARIABLES {
-        files.extend(key_variables::read(name)?.map(|key| (name, key)));
-    }
-    let variable = |name: &str| {
-        let of_file = files.iter().find(|(known, _)| *known == name).map(|(_, key)| key.clone());
-        of_file.or_else(|| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
-    };
-    parse_with(arguments, variable)
+    parse_with(arguments, key_variables::read)
 }
 
 fn parse_with(
     arguments: &[String],
-    variable: impl Fn(&str) -> Option<String>,
+    variable: impl Fn(&str) -> Result<Option<String>, CommandError>,
 ) -> Result<Vec<Key>, CommandError> {
     if arguments.len() > MAX_KEYS {
         return Err(CommandError::Usage(format!("at most {MAX_KEYS} keys can be checked at once")));
     }
     let mut keys: Vec<Key> = Vec::new();
-    let mut add = |name: String, secret: &str| {
-        let secret = secret.trim();
-        if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(CommandError::Usage(format!(
-                "{name} is not one key: keys have no spaces, line breaks, or special characters"
-            )));
-        }
+    let mut add = |name: String, secret: &str| -> CommandResult {
+        let secret = key_variables::parse(secret, &name)?;
         if keys.iter().all(|key| key.secret != secret) {
             keys.push(Key { name, secret: secret.to_owned() });
         }
@@ -46,20 +33,18 @@ fn parse_with(
     for (number, argument) in (1..).zip(arguments) {
         if let Some(name) = argument.strip_prefix('@') {
             let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            match variable(name).filter(|_| is_name(name)) {
-                Some(secret) => add(name.to_owned(), &secret)?,
-                None => {
-                    let message = format!("the variable {name:?} of --key contains no key");
-                    return Err(CommandError::Usage(message));
-                }
-            }
+            let secret = if is_name(name) { variable(name)? } else { None };
+            let secret = secret.ok_or_else(|| {
+                CommandError::Usage(format!("the variable {name:?} of --key contains no key"))
+            })?;
+            add(name.to_owned(), &secret)?;
         } else {
             add(format!("KEY_{number}"), argument)?;
         }
     }
     if arguments.is_empty() {
         for name in VARIABLES {
-            if let Some(secret) = variable(name) {
+            if let Some(secret) = variable(name)? {
                 add(name.to_owned(), &secret)?;
             }
         }
@@ -80,7 +65,7 @@ mod tests {
     fn names(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
         let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
         let variable = |name: &str| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            Ok(variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };
         let keys = parse_with(&arguments, variable).map_err(|error| error.to_string())?;
         Ok(keys.into_iter().map(|key| (key.name, key.secret)).collect())
@@ -101,6 +86,6 @@ mod tests {
             assert!(!message.contains("secr"), "{message}");
         }
         assert!(names(&["k"; 9], &[]).is_err());
-        assert!(!format!("{:?}", parse_with(&["mkt_c".to_owned()], |_| None).unwrap()).contains("mkt_c"));
+        assert!(!format!("{:?}", parse_with(&["mkt_c".to_owned()], |_| Ok(None)).unwrap()).contains("mkt_c"));
     }
 }

@@ -44,9 +44,11 @@ fn commands_read_only_regular_files() {
     for (kind, expected) in KINDS {
         let file = format!("{}.json", kind.replace(' ', "-"));
         create(kind, &directory.join(&file));
+        std::fs::write(directory.join("nda.toml"), format!("[console]\nnda_file = {file:?}\n")).unwrap();
         for arguments in [
             &["seed", &file][..],
             &["team", "list", "--config", &file],
+            &["team", "list", "--config", "nda.toml"],
             &["serve", "--demo", "--config", &file],
             &["upload", &file, "--team", "Acme Data"],
             &["taskset", "import", "Tasks", &file],

@@ -283,6 +283,20 @@ fn certificate_is_replaced_without_a_signal() {
     }
 }
 
+/// Some editors write a byte order mark at the beginning of a text.
+#[test]
+fn files_with_a_byte_order_mark_are_read() {
+    let directory = temp_dir();
+    let certificate = write_pair(directory.path());
+    for name in ["certificate.pem", "key.pem"] {
+        let text = std::fs::read_to_string(directory.path().join(name)).unwrap();
+        std::fs::write(directory.path().join(name), format!("\u{feff}{text}")).unwrap();
+    }
+    let server = Server::spawn(command(directory.path(), &[]));
+    let market = Market { server, directory };
+    assert!(market.get(&certificate, "/healthz").unwrap().starts_with("HTTP/1.1 200 "));
+}
+
 #[test]
 fn handshake_takes_a_place_and_limited_time() {
     let limits = [("MARKETPLACE_SERVER_MAX_CONNECTIONS", "16"), ("MARKETPLACE_SERVER_HEADER_SECONDS", "5")];
