@@ -209,21 +209,26 @@ fn path(text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
         return not("the path of a directory", text, "data");
     }
-    without_tilde(text)
+    independent_of_a_shell(text)
 }
 
 fn path_of_file(text: &str) -> Result<(), String> {
     if text.contains('\0') {
         return not("the path of a file", text, "nda.md");
     }
-    without_tilde(text)
+    independent_of_a_shell(text)
 }
 
-/// A path that does not depend on a shell, which replaces `~` in some places: elsewhere, it would be the name of a new directory.
-fn without_tilde(text: &str) -> Result<(), String> {
-    match text.strip_prefix('~') {
-        Some(rest) => not("a path that does not begin with ~", text, &format!("/home/ann{rest}")),
-        None => Ok(()),
+/// A path that does not depend on a shell, which replaces `~` and variables, and removes quotes. Elsewhere, such as in the file of
+/// `docker run --env-file`, they would be in the name of a new directory.
+fn independent_of_a_shell(text: &str) -> Result<(), String> {
+    match text.chars().next() {
+        Some(start @ ('~' | '$')) => {
+            let rest = text.find('/').map_or("", |slash| &text[slash..]);
+            not(&format!("a path that does not begin with {start}"), text, &format!("/home/ann{rest}"))
+        }
+        Some(quote @ ('"' | '\'')) => not("a path without quotes around it", text, text.trim_matches(quote)),
+        _ => Ok(()),
     }
 }
 
@@ -276,6 +281,9 @@ fn key_prefix(text: &str) -> Result<(), String> {
 
 /// A key or a token, which is sent in a header.
 fn secret(text: &str) -> Result<(), String> {
+    if text.len() > 1 && ['"', '\''].iter().any(|quote| text.starts_with(*quote) && text.ends_with(*quote)) {
+        return Err("must have no quotes around it".to_owned());
+    }
     if text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(());
     }
