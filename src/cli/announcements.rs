@@ -67,9 +67,12 @@ fn put(client: &Client, (path, fields): (&str, &str), body: &Value) -> CommandRe
     client.print_record(fields, client.put(path, body)?)
 }
 
-/// Deletes the only record at a path.
-fn delete(client: &Client, (path, _): (&str, &str), done: &str) -> CommandResult {
-    client.delete(path)?;
+/// Deletes the only record at a path, and prints that it is done: as JSON, what the path has now.
+fn delete(client: &Client, record: (&str, &str), done: &str) -> CommandResult {
+    client.delete(record.0)?;
+    if client.prints_json() {
+        return show(client, record);
+    }
     print_line(done);
     Ok(())
 }

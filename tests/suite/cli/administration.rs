@@ -62,6 +62,22 @@ fn team_names_are_unique_regardless_of_case() {
 }
 
 #[test]
+fn end_of_what_is_announced_is_json_on_request() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    let json = |arguments: &[&str]| {
+        let printed = stdout_of(&run(&[arguments, &["--json"]].concat(), directory));
+        serde_json::from_str::<Value>(&printed).unwrap()
+    };
+    assert_eq!(json(&["announcement", "set", "Tomorrow"])["text"], "Tomorrow");
+    assert_eq!(json(&["announcement", "delete"])["text"], Value::Null);
+    assert_eq!(json(&["maintenance", "start"])["enabled"], true);
+    assert_eq!(json(&["maintenance", "end"])["enabled"], false);
+    assert_eq!(stdout_of(&run(&["maintenance", "end"], directory)), "ended\n");
+}
+
+#[test]
 fn roles_are_removed_only_on_request() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
