@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use marketplace_text::similar_names::most_similar;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -357,11 +358,14 @@ fn parameter_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Parses a value of a string enum.
+/// Parses a value of a string enum. An error suggests the most similar value, or lists all if none is similar.
 pub fn parse_value<T: StringEnum>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| {
         let values: Vec<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
-        format!("must be one of {}", values.join(", "))
+        match most_similar(text, &values) {
+            Some(similar) => format!("did you mean {similar:?}?"),
+            None => format!("must be one of {}", values.join(", ")),
+        }
     })
 }
 

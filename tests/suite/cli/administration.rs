@@ -26,6 +26,19 @@ fn unknown_team_is_reported_with_the_most_similar_one() {
     }
 }
 
+#[test]
+fn unknown_value_is_reported_with_the_most_similar_one() {
+    let temp_dir = temp_dir();
+    for (arguments, expected) in [
+        (["events", "--type", "listing.publishd"], "'--type <TYPE>': did you mean \"listing.published\"?"),
+        (["events", "--type", "x"], "'--type <TYPE>': must be one of listing.created, listing.updated, "),
+        (["job", "list", "--state=Waiting"], "'--state <STATE>': did you mean \"waiting\"?"),
+    ] {
+        let (code, stderr) = run_failing(&arguments, temp_dir.path());
+        assert!(code == 2 && stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
 /// In the path of a request, some characters end a slug, and others lead to records of another kind.
 #[test]
 fn text_that_is_no_slug_names_no_label() {
