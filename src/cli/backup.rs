@@ -1,11 +1,11 @@
 //! The `marketplace backup` command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, print_line,
+    CommandError, CommandResult, GlobalOptions, init_logging, print_line, print_note,
     progress::{CliProgress, human_bytes},
 };
 use crate::{
@@ -65,6 +65,11 @@ impl Backup {
             human_bytes(total_bytes),
             human_bytes(new_bytes)
         ));
+        if is_within(&self.destination, &settings.data.folder) {
+            print_note(
+                "warning: the backup is in the data directory, so it is lost with it; use another disk or machine",
+            );
+        }
         if kept + deleted > 0 {
             print_line(format_args!("dated backups: {kept} kept, {deleted} deleted"));
         }
@@ -84,4 +89,10 @@ impl Backup {
             counted(problems.len() as u64, "file", "files")
         )))
     }
+}
+
+/// Whether a path is below a directory, also if links lead there.
+fn is_within(path: &Path, directory: &Path) -> bool {
+    let (path, directory) = (path.canonicalize(), directory.canonicalize());
+    path.is_ok_and(|path| directory.is_ok_and(|directory| path.starts_with(directory)))
 }

@@ -40,6 +40,18 @@ fn back_up_without_write_access(program: &Path, directory: &Path, name: &str) ->
 }
 
 #[test]
+fn backup_in_the_data_directory_is_warned_about() {
+    let temp_dir = temp_dir();
+    stdout_of(&run(&["team", "create", "Acme Data"], temp_dir.path()));
+    for (destination, is_warned_about) in [("data/backup", true), ("elsewhere", false)] {
+        let output = run(&["backup", destination], temp_dir.path());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        assert_eq!(stderr.contains("is in the data directory"), is_warned_about, "{destination}: {stderr}");
+    }
+}
+
+#[test]
 fn market_that_is_only_readable_is_backed_up() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
