@@ -12,7 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_output};
+use super::{
+    CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_output, server_url,
+};
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
@@ -85,9 +87,8 @@ impl VerifyBundle {
         let proof = self.proof.as_ref().map(|path| read_file(path, MAX_PROOF_BYTES)).transpose()?;
         let logs = self.log.as_deref().map(|from| read_logs(from, proof.as_deref())).transpose()?;
         let proof = proof.as_deref().map(|file| GivenProof { file, published: logs.as_ref() });
-        let file = regular_files::open(&self.bundle, u64::MAX).map_err(|cause| {
-            CommandError::Usage(format!("cannot read {}: {cause}", self.bundle.display()))
-        })?;
+        let file =
+            regular_files::open(&self.bundle, u64::MAX).map_err(|cause| unreadable(&self.bundle, &cause))?;
         // The file is read to its end, and a disk may fail.
         let unread =
             |cause| CommandError::Incomplete(format!("cannot read {}: {cause}", self.bundle.display()));
@@ -122,8 +123,11 @@ impl VerifyBundle {
 }
 
 fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>, CommandError> {
-    let read = regular_files::read(path, max_bytes);
-    read.map_err(|cause| CommandError::Usage(format!("cannot read {}: {cause}", path.display())))
+    regular_files::read(path, max_bytes).map_err(|cause| unreadable(path, &cause))
+}
+
+fn unreadable(path: &Path, cause: &std::io::Error) -> CommandError {
+    CommandError::Usage(format!("cannot read {}: {cause}", path.display()))
 }
 
 fn is_url(from: &str) -> bool {
@@ -132,7 +136,13 @@ fn is_url(from: &str) -> bool {
 
 /// Reads what a market publishes, from a file or from a server.
 fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, CommandError> {
-    let bytes = if is_url(from) { fetch(from)? } else { read_file(Path::new(from), MAX_PUBLISHED_BYTES)? };
+    let bytes = if is_url(from) {
+        fetch(from)?
+    } else {
+        let path = Path::new(from);
+        let text = regular_files::read_to_string(path, MAX_PUBLISHED_BYTES);
+        text.map_err(|cause| unreadable(path, &cause))?.into_bytes()
+    };
     serde_json::from_slice(&bytes)
         .map_err(|cause| CommandError::Usage(format!("{from} has no {what}: {cause}")))
 }
@@ -170,11 +180,8 @@ fn fetch(url: &str) -> Result<Vec<u8>, CommandError> {
     let client = builder.timeout(TIMEOUT).build().map_err(no_response)?;
     let response = client.get(url).send().and_then(reqwest::blocking::Response::error_for_status);
     let response = response.map_err(no_response)?;
-    if response.status().is_redirection() {
-        let message = format!(
-            "{url} leads to another address, which is not followed; name that one, perhaps with https"
-        );
-        return Err(CommandError::Incomplete(message));
+    if let Some(problem) = server_url::redirection(&response, url) {
+        return Err(CommandError::Incomplete(problem));
     }
     let read = read_limited(response);
     read.map_err(|cause| CommandError::Incomplete(format!("the response from {url} cannot be read: {cause}")))
