@@ -40,6 +40,15 @@ impl SettingsSources {
         Ok(())
     }
 
+    /// Adds a warning if other users than the owner have access to a settings file with this secret. Often, the server is one of them,
+    /// so other permissions are no advice.
+    pub(super) fn warn_of_secret_in(&mut self, path: &Path, key: &str) {
+        let warning = warning_of_access(path, key);
+        self.add_warnings(warning.map(|warning| {
+            format!("{warning}; put the secret into a file of its own, and name that with {key}_file")
+        }));
+    }
+
     /// Reads the secrets that files contain, after all sources are added. `credentials` is the directory of
     /// credentials. Returns warnings about files that other users can access. Fails if a secret is given more than
     /// once.
@@ -97,13 +106,17 @@ pub fn read_secret(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Returns a warning if other users than the owner have access to a file.
+/// Returns a warning if other users than the owner have access to a file with a secret.
 pub fn warning_of_permissions(path: &Path) -> Option<String> {
+    let warning = warning_of_access(path, "a secret")?;
+    Some(format!("{warning}; run chmod 600 {}", path.display()))
+}
+
+fn warning_of_access(path: &Path, what: &str) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    (mode & OTHERS != 0).then(|| {
-        let path = path.display();
-        format!("{path} has a secret, and users other than its owner can access it (mode {mode:03o}); run chmod 600 {path}")
-    })
+    let path = path.display();
+    (mode & OTHERS != 0)
+        .then(|| format!("{path} has {what}, and users other than its owner can access it (mode {mode:03o})"))
 }
 
 #[cfg(test)]
@@ -174,6 +187,13 @@ mod tests {
         for (mode, warns) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
             fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(warning_of_permissions(file.path()).is_some(), warns, "{mode:o}");
+            // A settings file, too, if it has a secret.
+            for (settings, has_secret) in [("github_token = \"x\"", true), ("github_token = \"\"", false)] {
+                let mut sources = SettingsSources::new();
+                sources.add_file(file.path(), &format!("[repositories]\n{settings}\n")).unwrap();
+                let is_warned_about = sources.warnings().iter().any(|warning| warning.contains(FILE_KEY));
+                assert_eq!(is_warned_about, warns && has_secret, "{mode:o} {settings}");
+            }
         }
     }
 

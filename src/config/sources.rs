@@ -108,6 +108,9 @@ impl SettingsSources {
                 let value =
                     parsed.map_err(|message| SettingsError { origin: at(value.span().start), message })?;
                 let key_name = format!("{section_name}.{}", key.get_ref());
+                if marks::secrets().any(|secret| secret == key_name) && value.as_str() != Some("") {
+                    self.warn_of_secret_in(path, &key_name);
+                }
                 self.set_value(&key_name, value, at(key.span().start))?;
             }
         }
