@@ -163,7 +163,11 @@ impl Blobs {
         numbers: &[u32],
         signer: UrlSigner,
     ) -> io::Result<Vec<PresignedUrl>> {
-        let expires_at = signer.now.plus_micros(SIGNED_URL_SECONDS * 1_000_000);
+        let mut expires_at = signer.now.plus_seconds(SIGNED_URL_SECONDS);
+        if self.s3.is_none() {
+            // URLs of the built-in store state their expiry in seconds.
+            expires_at = expires_at.next_full_second();
+        }
         let sizes: Option<Vec<u64>> =
             numbers.iter().map(|number| Some(upload.layout.part(*number)?.1)).collect();
         let sizes = sizes.ok_or(io::ErrorKind::InvalidInput)?;

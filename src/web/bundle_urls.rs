@@ -82,7 +82,7 @@ pub fn verify(market: &Market, request: &Request, listing: Uuid) -> Result<LinkH
     if !signatures::verify(market.blob_secret(), &parts, &signed.signature) {
         return Err(not_signed());
     }
-    if market.clock().now().seconds() > signed.expires {
+    if market.clock().now().seconds() >= signed.expires {
         let message = "The URL has expired. Get the listing again for a new `bundle_download_url`.";
         return Err(Error::Forbidden(message.to_owned()));
     }

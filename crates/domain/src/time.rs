@@ -43,6 +43,12 @@ impl Timestamp {
         self.0.div_euclid(MICROS_PER_SECOND)
     }
 
+    /// Returns this time if it is a full second, otherwise the next full second.
+    #[must_use]
+    pub const fn next_full_second(self) -> Timestamp {
+        Timestamp(self.plus_micros(MICROS_PER_SECOND - 1).seconds() * MICROS_PER_SECOND)
+    }
+
     /// Returns the day in UTC.
     pub fn day(self) -> Day {
         Day(UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH).date())

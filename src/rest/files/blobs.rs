@@ -81,7 +81,7 @@ fn verify_url(served: &ServedMarket, request: &Request, id: Uuid, number: u32) -
     if !signatures::verify(served.market().blob_secret(), &parts, &signature) {
         return Err(not_signed());
     }
-    if served.market().clock().now().seconds() > expires {
+    if served.market().clock().now().seconds() >= expires {
         let message = "The URL has expired. Request a new one with `POST .../parts`.";
         return Err(Error::Forbidden(message.to_owned()));
     }

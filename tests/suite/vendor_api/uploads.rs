@@ -188,7 +188,7 @@ async fn large_zip_is_uploaded_in_parts_and_resumed() {
 }
 
 #[tokio::test]
-async fn forged_urls_and_wrong_sizes_are_rejected() {
+async fn forged_or_expired_urls_and_wrong_sizes_are_rejected() {
     let market = empty_market();
     let token = create_grant_token(&market);
     let bytes = zip_with_filling(10);
@@ -221,6 +221,14 @@ async fn forged_urls_and_wrong_sizes_are_rejected() {
     assert_eq!(get_received_parts(&market, &token, &single, &[]).await["received"], json!([]));
     let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
     assert_eq!(get.expect_error(405), "method_not_allowed");
+    // A URL expires exactly when the plan says.
+    market.clock().advance(1_000);
+    let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    assert_eq!(single["expires_at"], "2026-03-01T10:00:01.000Z");
+    market.clock().advance(3_600_998_999);
+    send_part_ok(&market, &single, &bytes).await;
+    market.clock().advance(1);
+    assert_eq!(send_part(&market, &single, &bytes).await.expect_error(403), "forbidden");
 }
 
 #[tokio::test]
