@@ -1,6 +1,6 @@
 //! The rules of texts that people write: their lengths, and the characters that they must not contain.
 
-use marketplace_text::has_invisible_end;
+use marketplace_text::{has_invisible_end, without_invisible_ends};
 
 use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN};
 use crate::problem::Problem;
@@ -8,7 +8,7 @@ use crate::problem::Problem;
 /// The rule of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextRule {
-    /// Minimum number of characters. If it is more than 0, the text must not be blank.
+    /// Minimum number of characters. If it is more than 0, at least one character must be visible.
     pub min: usize,
     /// Maximum number of characters.
     pub max: usize,
@@ -97,7 +97,7 @@ impl TextRule {
     pub fn find_fault(&self, text: &str) -> Option<(&'static str, String)> {
         let TextRule { min, max, lines, has_visible_ends } = *self;
         let length = text.chars().count();
-        if length < min || (min > 0 && text.trim().is_empty()) {
+        if length < min || (min > 0 && without_invisible_ends(text).is_empty()) {
             return Some(("string_too_short", "must not be blank".to_owned()));
         }
         if length > max {
@@ -145,6 +145,8 @@ mod tests {
         for (text, one, many) in [
             ("", "string_too_short", ""),
             ("  ", "string_too_short", ""),
+            ("\u{200b}", "string_too_short", ""),
+            ("\u{3164} ", "string_too_short", ""),
             ("äöü", "", ""),
             ("äöüß", "string_too_long", "string_too_long"),
             ("a\nb", "string_pattern_mismatch", ""),

@@ -1,4 +1,4 @@
-//! The texts that operations accept: every name has a length and no control characters.
+//! The texts that operations accept: every name has a length, a visible character, and no control characters.
 
 use marketplace::{
     domain::taxonomy::{InventoryTag, Label},
@@ -46,7 +46,9 @@ fn names_are_short_lines() {
     ];
     let market = small_market(&[]);
     for (index, kind_of) in operations.iter().enumerate() {
-        assert_eq!(kind_of(&market, " "), "string_too_short", "{index}");
+        for invisible in [" ", "\u{200b}", "\u{2800}\u{ad}"] {
+            assert_eq!(kind_of(&market, invisible), "string_too_short", "{index}: {invisible:?}");
+        }
         assert_eq!(kind_of(&market, &"x".repeat(201)), "string_too_long", "{index}");
         assert_eq!(kind_of(&market, "a\u{202e}b"), "string_pattern_mismatch", "{index}");
     }
