@@ -11,7 +11,11 @@ use std::{
     time::Duration,
 };
 
-use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{Method, StatusCode, header},
+};
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
@@ -347,6 +351,9 @@ impl Endpoint for WorldDispatcher {
             request.set_data(Refusal::UnknownWorld(name.to_owned()));
             return self.root.call(request).await;
         };
+        if let Some(redirect) = redirect_to_root(&request, name) {
+            return Ok(redirect);
+        }
         let path_and_query = match request.uri().query() {
             Some(query) => format!("{path}?{query}"),
             None => path.to_owned(),
@@ -370,6 +377,18 @@ fn split_path(path: &str) -> Option<(&str, &str)> {
         Some(end) => Some((&rest[..end], &rest[end..])),
         None => Some((rest, "/")),
     }
+}
+
+/// Redirects the base address of a world, which ends without a slash, to the page there: its links are relative.
+fn redirect_to_root(request: &Request, name: &str) -> Option<Response> {
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    let is_base_address = request.uri().path().strip_prefix(WORLDS) == Some(name);
+    (is_read && is_base_address).then(|| {
+        Response::builder()
+            .status(StatusCode::PERMANENT_REDIRECT)
+            .header(header::LOCATION, format!("{name}/"))
+            .finish()
+    })
 }
 
 /// The endpoint of a world's own port.

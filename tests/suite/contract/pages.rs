@@ -79,6 +79,27 @@ async fn pages_link_all_documents_and_guides() {
     }
 }
 
+/// Links of the page are relative, so it must not be at the base address of a world, which ends without a slash.
+#[tokio::test(flavor = "multi_thread")]
+async fn base_address_of_a_world_leads_to_its_landing_page() {
+    let market = TestMarket::demo();
+    let body = json!({"name": "one"});
+    let world = market.call(OPERATOR, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+    let base_url = Url::parse(world["base_url"].as_str().unwrap()).unwrap();
+    for method in [Method::GET, Method::HEAD] {
+        let response = market.send(method, base_url.path(), &[]).await;
+        assert_eq!(response.status, 308);
+        let target = base_url.join(response.header("location")).unwrap();
+        assert_eq!(target.path(), "/w/one/");
+        assert!(
+            links(target.path(), &page(&market, target.path()).await)
+                .contains(&"/w/one/console/sign-in".to_owned())
+        );
+    }
+    let response = market.send(Method::POST, base_url.path(), &[]).await;
+    assert_eq!(response.expect_error(405), "method_not_allowed");
+}
+
 #[test]
 fn version_of_each_api_is_that_of_its_prefix() {
     let versions: Vec<_> = APIS.iter().map(|api| (api.prefix, api.version)).collect();
