@@ -29,7 +29,8 @@ impl WorldSettings {
         let mut sources = sources.clone();
         let mut problems = Problems::default();
         let problem = |SettingsError { origin, message }| {
-            Problem::body(&["settings", &origin], "value_error", format!("{message}."))
+            let end = if message.ends_with('?') { "" } else { "." };
+            Problem::body(&["settings", &origin], "value_error", format!("{message}{end}"))
         };
         for (key, value) in given.iter() {
             if let Err(error) = sources.set_for_world(key, value.clone()) {

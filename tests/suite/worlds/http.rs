@@ -244,6 +244,9 @@ async fn invalid_worlds_are_refused_with_every_problem_of_their_body() {
     ] {
         assert_eq!(post(body.clone()).await.problems(), expected, "{body}");
     }
+    let misspelled = post(json!({"from": "empty", "settings": {"fees.buyer_percnt": 4.0}})).await;
+    let message = misspelled.expect_status(422)["detail"][0]["msg"].clone();
+    assert!(message.as_str().unwrap().ends_with("did you mean \"buyer_percent\"?"), "{message}");
     for name in ["demo", "empty", "market"] {
         assert_eq!(post(json!({"name": name, "from": "empty"})).await.expect_error(409), "conflict");
     }
