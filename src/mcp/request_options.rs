@@ -7,6 +7,7 @@ use rmcp::ErrorData;
 use super::tool_selection::ToolSelection;
 use crate::{
     config::{AgentSettings, SchemaDetail, TextDetail},
+    error::excerpt,
     string_enum::StringEnum,
 };
 
@@ -20,6 +21,8 @@ const SCHEMAS: OptionName = OptionName { query: "schemas", header: None };
 const TEXT: OptionName = OptionName { query: "text", header: Some("mcp-text") };
 const TOOLSETS: OptionName = OptionName { query: "toolsets", header: Some("x-mcp-toolsets") };
 const TOOLS: OptionName = OptionName { query: "tools", header: Some("x-mcp-tools") };
+
+const OPTIONS: [&OptionName; 4] = [&SCHEMAS, &TEXT, &TOOLSETS, &TOOLS];
 
 /// The options of a request.
 pub struct RequestOptions<'a> {
@@ -44,8 +47,10 @@ impl<'a> RequestOptions<'a> {
         self.one_of(&TEXT, self.settings.text)
     }
 
-    /// Returns the tools that the request selects. A request that names toolsets or tools replaces both settings.
+    /// Returns the tools that the request selects. A request that names toolsets or tools replaces both settings. Fails if the
+    /// address has a parameter that is no option: it may be a misspelled one.
     pub fn tool_selection(&self, known_tools: &[&'static str]) -> Result<ToolSelection, ErrorData> {
+        self.check_parameters()?;
         let stated = [self.stated(&TOOLSETS), self.stated(&TOOLS)];
         let selection = match stated {
             [None, None] => ToolSelection::from_settings(self.settings, known_tools),
@@ -55,6 +60,18 @@ impl<'a> RequestOptions<'a> {
             }
         };
         selection.map_err(|message| ErrorData::invalid_params(message, None))
+    }
+
+    fn check_parameters(&self) -> Result<(), ErrorData> {
+        let query = self.parts.and_then(|parts| parts.uri.query()).unwrap_or_default();
+        let known = OPTIONS.map(|option| option.query);
+        let mut names = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
+        names.find(|name| !known.contains(&name.as_ref())).map_or(Ok(()), |name| {
+            let known = known.join(", ");
+            let message =
+                format!("There is no parameter {:?} of the address. Parameters: {known}.", excerpt(&name));
+            Err(ErrorData::invalid_params(message, None))
+        })
     }
 
     /// Returns the value of an option with a closed set of values.

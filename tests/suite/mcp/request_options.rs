@@ -102,6 +102,21 @@ async fn unknown_names_are_refused_with_the_known_ones() {
 }
 
 #[tokio::test]
+async fn unknown_parameters_of_the_address_are_refused() {
+    for (query, unknown) in [("toolset=catalog", "toolset"), ("tools=get_wallet&color=red", "color")] {
+        let path = format!("{PATH}?{query}");
+        for call in [("tools/list", json!({})), ("tools/call", json!({"name": "get_wallet"}))] {
+            let refused = request_with(demo(), BUYER, &[], &path, call).await;
+            assert_eq!(refused["error"]["code"], -32602, "{refused}");
+            let expected = format!(
+                "There is no parameter \"{unknown}\" of the address. Parameters: schemas, text, toolsets, tools."
+            );
+            assert_eq!(refused["error"]["message"], expected);
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_that_are_not_selected_are_neither_callable_nor_named() {
     let selected = [("x-mcp-toolsets", "purchases")];
     let call = ("tools/call", json!({"name": "get_wallet"}));
