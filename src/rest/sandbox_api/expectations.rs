@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
 
-use super::{access::WorldOperator, worlds::change};
+use super::{access::WorldOperator, fault_checks, worlds::change};
 use crate::{
     error::{LocSegment, Problem, Result},
     rest::{prelude::*, shapes::strings::MatchText},
+    web::documented_operations::DocumentedOperations,
     worlds::journal::{CallMatch, Expectation, Verdict, WorldApi},
 };
 
@@ -98,6 +99,13 @@ impl CallMatchIn {
 }
 
 impl ExpectationIn {
+    /// Returns the problem with an operation that the APIs of worlds do not have, and that could never be called.
+    fn find_unknown_operation(&self, operations: &DocumentedOperations) -> Option<Problem> {
+        let calls = self.calls.as_ref()?;
+        let api = calls.api.map(|api| api.0);
+        fault_checks::find_unknown_operation(operations, &calls.operation.as_ref()?.0, api)
+    }
+
     fn into_expectation(self) -> Result<(Expectation, String)> {
         let [times, at_least, at_most] =
             [self.times, self.at_least, self.at_most].map(|count| count.map(i64::unsigned_abs));
@@ -154,14 +162,18 @@ impl ExpectationsApi {
         /// Name of the world.
         world: Path<String>,
         #[example(json!({
-            "match": {"operation": "create_asset", "status": 201},
+            "match": {"operation": "create_codebase", "status": 201},
             "times": 0,
         }))]
         body: Body<ExpectationIn>,
     ) -> JsonResult<MetExpectation> {
-        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let sandbox = call.served.require_sandbox()?;
+        let world = sandbox.worlds().require(&world.0)?;
         let Body { value, source } = body;
         let work = move |_: &WorldOperator| {
+            if let Some(problem) = value.find_unknown_operation(sandbox.operations()) {
+                return Err(Error::invalid(problem));
+            }
             let (expectation, text) = value.into_expectation()?;
             let verdict = expectation.check(world.journal());
             if !verdict.is_met {

@@ -31,11 +31,21 @@ async fn calls_that_match_are_counted() {
         (json!({"query": {"limit": 2}}), vec![5]),
         (json!({"headers": {"Content-Type": "application/json"}}), vec![2, 3, 4]),
         (json!({"body": {"name": "Berths"}}), vec![3]),
-        (json!({"operation": "change_world_clock"}), vec![]),
+        (json!({"operation": "delete_codebase"}), vec![]),
     ] {
         let expectation = json!({"match": calls, "times": numbers.len()});
         let met = world.sandbox("POST", "/expectations", &expectation).await.ok();
         assert_eq!(met, json!({"called": numbers.len(), "numbers": numbers, "dropped": 0}), "{expectation}");
+    }
+    // No request can match these, so `times: 0` would hold without a test.
+    for unknown in [
+        json!({"operation": "create_asset"}),
+        json!({"operation": "change_world_clock"}),
+        json!({"operation": "create_codebase", "api": "buyer"}),
+    ] {
+        let expectation = json!({"match": unknown, "times": 0});
+        let refused = world.sandbox("POST", "/expectations", &expectation).await;
+        assert_eq!(refused.problems(), ["body.match.operation value_error"], "{expectation}");
     }
     for (counts, is_met) in [
         (json!({}), true),
