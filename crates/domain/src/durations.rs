@@ -24,10 +24,15 @@ pub fn parse(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use regex::Regex;
 
+    use super::*;
+    use crate::patterns::DURATION_PATTERN;
+
+    /// Documents state the pattern, so it must match exactly what is parsed, up to nine digits.
     #[test]
     fn duration_is_a_sum_of_units() {
+        let pattern = Regex::new(DURATION_PATTERN).unwrap();
         for (text, expected) in [
             ("90d", Some(90 * 86_400_000_000)),
             ("1d12h", Some(36 * 3_600_000_000)),
@@ -50,6 +55,7 @@ mod tests {
             ("٥s", None),
         ] {
             assert_eq!(parse(text), expected, "{text}");
+            assert_eq!(!text.is_empty() && pattern.is_match(text), expected.is_some(), "{text}");
         }
     }
 }

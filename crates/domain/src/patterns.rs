@@ -32,8 +32,9 @@ pub const URL_PATTERN: &str = "^https?://[!-~]+$";
 /// A taxonomy slug.
 pub const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
-/// A duration: numbers with units.
-pub const DURATION_PATTERN: &str = "^([0-9]{1,9}(d|h|m|s|ms)){1,5}$";
+/// A duration: numbers with units, each at most once, and the longest first. It also matches no text at all.
+pub const DURATION_PATTERN: &str =
+    "^([0-9]{1,9}d)?([0-9]{1,9}h)?([0-9]{1,9}m)?([0-9]{1,9}s)?([0-9]{1,9}ms)?$";
 
 /// Name of a world or of a snapshot.
 pub const WORLD_NAME_PATTERN: &str = "^[a-z0-9-]+$";
@@ -78,7 +79,9 @@ pub fn describe_pattern(pattern: &str) -> String {
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
         AMOUNT_PATTERN => "must be an amount that is not negative, with exactly two decimals, such as 12.50",
         SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
-        DURATION_PATTERN => "must be numbers with the units d, h, m, s, and ms, as in 1d12h",
+        DURATION_PATTERN => {
+            "must be numbers with the units d, h, m, s, and ms, each once and the longest first, as in 1d12h"
+        }
         WORLD_NAME_PATTERN => "must have only lowercase letters, digits, and hyphens",
         IDENTIFIER_PATTERN => {
             "must have only lowercase letters, digits, and underscores, and begin with a letter"
