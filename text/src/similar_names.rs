@@ -3,6 +3,10 @@
 /// Minimum Jaro-Winkler similarity of a name that is suggested, from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.7;
 
+/// How many times as long as the unknown name a suggested one may be, unless it begins with the unknown name: two letters occur in
+/// most names.
+const MAX_LENGTH_RATIO: usize = 3;
+
 /// The known name that is most similar to an unknown one, whatever the case of both.
 #[derive(Clone, Debug)]
 pub struct SimilarName {
@@ -19,7 +23,12 @@ impl SimilarName {
 
     /// Compares another known name. Of equally similar names, the first one is suggested.
     pub fn add(&mut self, known: &str) {
-        let similarity = strsim::jaro_winkler(&self.unknown, &known.to_lowercase());
+        let lowercase = known.to_lowercase();
+        let is_too_long = lowercase.len() > self.unknown.len() * MAX_LENGTH_RATIO;
+        if is_too_long && !lowercase.starts_with(&self.unknown) {
+            return;
+        }
+        let similarity = strsim::jaro_winkler(&self.unknown, &lowercase);
         if similarity > self.similarity {
             (self.similarity, self.found) = (similarity, Some(known.to_owned()));
         }
@@ -49,11 +58,13 @@ mod tests {
 
     #[test]
     fn most_similar_name_is_suggested_in_any_case() {
-        let known = ["listings", "listing_bids", "Teams"];
+        let known = ["listings", "listing_bids", "Teams", "include_empty_groups", "query"];
         for (unknown, expected) in [
             ("listing", Some("listings")),
             ("LISTINGBIDS", Some("listing_bids")),
             ("team", Some("Teams")),
+            ("q", Some("query")),
+            ("id", None),
             ("xyz", None),
             ("", None),
         ] {
