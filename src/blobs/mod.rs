@@ -163,11 +163,10 @@ impl Blobs {
         numbers: &[u32],
         signer: UrlSigner,
     ) -> io::Result<Vec<PresignedUrl>> {
-        let mut expires_at = signer.now.plus_seconds(SIGNED_URL_SECONDS);
-        if self.s3.is_none() {
-            // URLs of the built-in store state their expiry in seconds.
-            expires_at = expires_at.next_full_second();
-        }
+        let expires_at = signer.now.plus_seconds(SIGNED_URL_SECONDS);
+        // URLs of the built-in store state the second at which they expire; those of S3, the second at which they were signed.
+        let expires_at =
+            if self.s3.is_none() { expires_at.next_full_second() } else { expires_at.full_second() };
         let sizes: Option<Vec<u64>> =
             numbers.iter().map(|number| Some(upload.layout.part(*number)?.1)).collect();
         let sizes = sizes.ok_or(io::ErrorKind::InvalidInput)?;

@@ -43,10 +43,16 @@ impl Timestamp {
         self.0.div_euclid(MICROS_PER_SECOND)
     }
 
+    /// Returns this time without the fraction of its second.
+    #[must_use]
+    pub const fn full_second(self) -> Timestamp {
+        Timestamp(self.seconds() * MICROS_PER_SECOND)
+    }
+
     /// Returns this time if it is a full second, otherwise the next full second.
     #[must_use]
     pub const fn next_full_second(self) -> Timestamp {
-        Timestamp(self.plus_micros(MICROS_PER_SECOND - 1).seconds() * MICROS_PER_SECOND)
+        self.plus_micros(MICROS_PER_SECOND - 1).full_second()
     }
 
     /// Returns the day in UTC.
