@@ -4,6 +4,7 @@
 //! and delimited here.
 
 use std::{
+    backtrace::{Backtrace, BacktraceStatus},
     ffi::OsString,
     fmt::{self, Write},
     io::IsTerminal,
@@ -139,10 +140,9 @@ fn error_line(format: LogFormat, message: &str, texts: &[(&str, &str)]) -> Strin
 }
 
 /// Makes each panic a line of the log, since its message can quote what others wrote. Whatever the filter, `write` gets it at once: the
-/// process may end. Whoever asks for backtraces also gets what is usually printed. Panics of the search engine become errors, which
+/// process may end. Whoever asks for backtraces gets one after the line. Panics of the search engine become errors, which
 /// are logged.
 fn log_panics(format: LogFormat, write: impl Fn(&str) + Send + Sync + 'static) {
-    let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if marketplace_index::is_catching_panics() {
             tracing::debug!(%panic, "the search engine panicked");
@@ -151,8 +151,9 @@ fn log_panics(format: LogFormat, write: impl Fn(&str) + Send + Sync + 'static) {
         let (thread, message) = (std::thread::current(), panic.to_string());
         let fields = [("thread", thread.name().unwrap_or_default()), ("panic", message.as_str())];
         write(&error_line(format, "a thread panicked", &fields));
-        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
-            print(panic);
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            write(&format!("{backtrace}\n"));
         }
     }));
 }

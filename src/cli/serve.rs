@@ -128,9 +128,8 @@ impl Serve {
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
-        match &done {
-            Ok(()) => tracing::info!("the server has stopped"),
-            Err(error) => tracing::error!(%error, "the server has stopped"),
+        if done.is_ok() {
+            tracing::info!("the server has stopped");
         }
         done
     }

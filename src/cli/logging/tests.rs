@@ -78,12 +78,12 @@ fn panics_are_lines_of_the_log() {
         let output = Output::default();
         let lines = Arc::clone(&output.0);
         log_panics(format, move |line| lines.lock().unwrap().extend_from_slice(line.as_bytes()));
-        let panicking = std::thread::Builder::new().name("panicking".to_owned()).spawn(|| panic!("{FORGED}"));
+        let panicking = std::thread::Builder::new().name("forging".to_owned()).spawn(|| panic!("{FORGED}"));
         assert!(panicking.unwrap().join().is_err());
         drop(std::panic::take_hook());
         let text = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
         // Tests that run at the same time can fail.
-        let lines: Vec<&str> = text.lines().filter(|line| line.contains("panicking")).collect();
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("forging")).collect();
         let [line] = lines[..] else { panic!("{text}") };
         assert!(line.contains("panicked at src/cli/logging/tests.rs") && line.contains("end"), "{line}");
         assert!(!line.chars().any(is_controlling), "{line:?}");
@@ -91,11 +91,11 @@ fn panics_are_lines_of_the_log() {
             let line: Value = serde_json::from_str(line).unwrap();
             assert_eq!(
                 (&line["level"], &line["fields"]["thread"]),
-                (&serde_json::json!("ERROR"), &serde_json::json!("panicking"))
+                (&serde_json::json!("ERROR"), &serde_json::json!("forging"))
             );
         } else {
             assert!(
-                line.contains(" ERROR marketplace::cli::logging: a thread panicked thread=panicking "),
+                line.contains(" ERROR marketplace::cli::logging: a thread panicked thread=forging "),
                 "{line}"
             );
         }
