@@ -27,7 +27,9 @@ use crate::{
         served_market::ServedMarket,
         shares::server_limits::ServerLimits,
         trusted_sources::{self, TrustedSources},
-        world_host::{Refusal, SandboxHost, fault_answers::PlannedAnswer, faults::FaultContext},
+        world_host::{
+            RedirectToStartPage, Refusal, SandboxHost, fault_answers::PlannedAnswer, faults::FaultContext,
+        },
     },
     worlds::journal::{Recording, record_admission},
 };
@@ -232,6 +234,9 @@ impl Endpoint for Dispatcher {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         if let Some(refusal) = request.data::<Refusal>() {
             return Err(ApiError(refusal.clone().into_error()).into());
+        }
+        if let Some(redirect) = request.data::<RedirectToStartPage>() {
+            return Ok(redirect.respond());
         }
         if let Some(answer) = request.data::<PlannedAnswer>() {
             return Ok(answer.respond(&request, self.served.market().settings()));

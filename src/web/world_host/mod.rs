@@ -351,8 +351,9 @@ impl Endpoint for WorldDispatcher {
             request.set_data(Refusal::UnknownWorld(name.to_owned()));
             return self.root.call(request).await;
         };
-        if let Some(redirect) = redirect_to_root(&request, name) {
-            return Ok(redirect);
+        if let Some(redirect) = RedirectToStartPage::of(&request, name) {
+            request.set_data(redirect);
+            return self.root.call(request).await;
         }
         let path_and_query = match request.uri().query() {
             Some(query) => format!("{path}?{query}"),
@@ -379,16 +380,23 @@ fn split_path(path: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Redirects the base address of a world, which ends without a slash, to the page there: its links are relative.
-fn redirect_to_root(request: &Request, name: &str) -> Option<Response> {
-    let is_read = [Method::GET, Method::HEAD].contains(request.method());
-    let is_base_address = request.uri().path().strip_prefix(WORLDS) == Some(name);
-    (is_read && is_base_address).then(|| {
-        Response::builder()
-            .status(StatusCode::PERMANENT_REDIRECT)
-            .header(header::LOCATION, format!("{name}/"))
-            .finish()
-    })
+/// The answer to a request for the base address of a world, which ends without a slash: the links of the start page are relative, so
+/// its address ends with one.
+#[derive(Clone, Debug)]
+pub struct RedirectToStartPage(String);
+
+impl RedirectToStartPage {
+    fn of(request: &Request, name: &str) -> Option<RedirectToStartPage> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let is_base_address = request.uri().path().strip_prefix(WORLDS) == Some(name);
+        let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+        (is_read && is_base_address).then(|| RedirectToStartPage(format!("{name}/{query}")))
+    }
+
+    /// Returns the response.
+    pub fn respond(&self) -> Response {
+        Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, &self.0).finish()
+    }
 }
 
 /// The endpoint of a world's own port.
