@@ -253,7 +253,7 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Pair, TlsError> {
     }
     let private_key =
         PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", &cause))?;
-    let valid_until = chain.first().and_then(|certificate| validity::end_of_validity(certificate));
+    let valid_until = chain.iter().filter_map(|certificate| validity::end_of_validity(certificate)).min();
     // The cryptography is passed here, not installed for the whole process, so that the order of calls does not matter.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
