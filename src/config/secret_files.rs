@@ -40,12 +40,13 @@ impl SettingsSources {
         Ok(())
     }
 
-    /// Adds a warning if other users than the owner have access to a settings file with this secret. Often, the server is one of them,
-    /// so other permissions are no advice.
-    pub(super) fn warn_of_secret_in(&mut self, path: &Path, key: &str) {
-        let warning = warning_of_access(path, key);
+    /// Adds a warning if other users than the owner have access to a settings file with these secrets. Often, the server is one of
+    /// them, so other permissions are no advice.
+    pub(super) fn warn_of_secrets_in(&mut self, path: &Path, keys: &[&str]) {
+        let [first, ..] = keys else { return };
+        let warning = warning_of_access(path, &keys.join(", "));
         self.add_warnings(warning.map(|warning| {
-            format!("{warning}; put the secret into a file of its own, and name that with {key}_file")
+            format!("{warning}; put each secret into a file of its own, and name it with a setting such as {first}_file")
         }));
     }
 

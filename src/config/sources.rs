@@ -93,6 +93,7 @@ impl SettingsSources {
             origin: at(error.span().map_or(0, |span| span.start)),
             message: error.message().to_owned(),
         })?;
+        let mut secrets = Vec::new();
         for (section, body) in table.get_ref() {
             let origin = at(section.span().start);
             let section_name: &str = section.get_ref();
@@ -108,12 +109,13 @@ impl SettingsSources {
                 let value =
                     parsed.map_err(|message| SettingsError { origin: at(value.span().start), message })?;
                 let key_name = format!("{section_name}.{}", key.get_ref());
-                if marks::secrets().any(|secret| secret == key_name) && value.as_str() != Some("") {
-                    self.warn_of_secret_in(path, &key_name);
+                if value.as_str() != Some("") {
+                    secrets.extend(marks::secrets().find(|secret| *secret == key_name));
                 }
                 self.set_value(&key_name, value, at(key.span().start))?;
             }
         }
+        self.warn_of_secrets_in(path, &secrets);
         Ok(())
     }
 
