@@ -199,12 +199,20 @@ fn logged_address(market: &mut Market, name: &str) -> String {
 }
 
 #[test]
-fn metrics_say_when_the_certificate_in_use_expires() {
+fn metrics_say_when_the_first_certificate_in_use_expires() {
     let (mut market, _) = start(&[("MARKETPLACE_METRICS_LISTEN", "127.0.0.1:0")]);
     let address = logged_address(&mut market, "metrics_listen");
-    // In January 2030 and 2031.
-    for (year, expected) in [(2030, 1_893_542_400), (2031, 1_925_078_400)] {
+    let chain_path = market.directory.path().join("certificate.pem");
+    let issuer = temp_dir();
+    write_pair_until(issuer.path(), 2029);
+    let issuer = std::fs::read_to_string(issuer.path().join("certificate.pem")).unwrap();
+    // In January 2030, 2031, and 2029: that of the issuer expires first.
+    for (year, others, expected) in
+        [(2030, "", 1_893_542_400), (2031, "", 1_925_078_400), (2031, issuer.as_str(), 1_862_006_400)]
+    {
         write_pair_until(market.directory.path(), year);
+        let certificate = std::fs::read_to_string(&chain_path).unwrap();
+        std::fs::write(&chain_path, certificate + others).unwrap();
         market.server.signal("HUP");
         let line = format!("\nmarketplace_certificate_expiration_timestamp_seconds {expected}.0\n");
         wait_until(&line, || {
