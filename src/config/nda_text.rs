@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use data_encoding::HEXLOWER;
+use marketplace_text::is_blank;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
 
@@ -42,7 +43,7 @@ impl NdaText {
         let fail = |problem: &str| format!("cannot read {path:?}: {problem}");
         let text = regular_files::read_to_string(Path::new(&path), MAX_BYTES)
             .map_err(|cause| fail(&cause.to_string()))?;
-        if text.trim().is_empty() {
+        if is_blank(&text) {
             return Err(fail("it is empty"));
         }
         Ok(NdaText::new(path, &text))
@@ -97,6 +98,7 @@ mod tests {
             ([&limit[..], b"a"].concat(), "more than"),
             (b"\xff\xfe".to_vec(), "UTF-8"),
             (b" \n".to_vec(), "empty"),
+            ("\u{200b}".into(), "empty"),
         ] {
             assert!(read(&text).unwrap_err().contains(problem), "{problem}");
         }

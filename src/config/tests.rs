@@ -120,6 +120,7 @@ const INVALID: &[(&str, &str, &[&str])] = &[
     ("[data]\nfolder = '\"/srv/market\"'", "data.folder", &["without quotes", "as \"/srv/market\""]),
     ("[blobs]\nsecret_access_key = '\"abc\"'", "blobs.secret_access_key", &["no quotes around it"]),
     ("[console]\nnda_file = \"~/nda.md\"", "console.nda_file", &["not begin with ~"]),
+    ("[maintenance]\ntext = \" \\u200b\"", "maintenance.text", &["must not be blank"]),
     ("[data]\nreaders = 65", "data.readers", &["between 1 and 64, but is 65"]),
     ("[data]\nreaders = 2.5", "data.readers", &["integer, not float"]),
     ("[index]\nwriter_threads = 9", "index.writer_threads", &["between 1 and 8"]),

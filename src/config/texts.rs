@@ -49,9 +49,7 @@ pub(super) const RULES: [(&str, Rule); 43] = [
     ("console.nda_file", |text| optional(text, path_of_file)),
     ("console.invoice_text", lines),
     ("console.banner", announcement),
-    ("maintenance.text", |text| {
-        if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { announcement(text) }
-    }),
+    ("maintenance.text", |text| checked(texts::ANNOUNCEMENT, text)),
     ("console.terms_url", |text| optional(text, http_page)),
     ("console.privacy_url", |text| optional(text, http_page)),
     ("console.contact", |text| optional(text, page_or_email)),
@@ -178,7 +176,11 @@ fn page_or_email(text: &str) -> Result<(), String> {
 
 /// A note to a vendor, or its beginning.
 fn note(text: &str) -> Result<(), String> {
-    texts::NOTE.find_fault(text).map_or(Ok(()), |(_, fault)| Err(fault))
+    checked(texts::NOTE, text)
+}
+
+fn checked(rule: TextRule, text: &str) -> Result<(), String> {
+    rule.find_fault(text).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
 /// A text that may have several lines.
@@ -194,8 +196,7 @@ fn lines(text: &str) -> Result<(), String> {
 
 /// A text that is shown above pages.
 fn announcement(text: &str) -> Result<(), String> {
-    let rule = TextRule { min: 0, ..texts::ANNOUNCEMENT };
-    rule.find_fault(text).map_or(Ok(()), |(_, fault)| Err(fault))
+    checked(TextRule { min: 0, ..texts::ANNOUNCEMENT }, text)
 }
 
 fn printable(text: &str) -> Result<(), String> {

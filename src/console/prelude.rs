@@ -1,6 +1,7 @@
 //! Items that many pages use, imported by one line: `use crate::console::prelude::*`. Pages of operators have a prelude of their
 //! own with additional items.
 
+pub(super) use marketplace_text::is_blank;
 pub(super) use maud::{Markup, html};
 pub(super) use uuid::Uuid;
 

@@ -5,6 +5,7 @@ use std::{
     iter,
 };
 
+use marketplace_text::is_blank;
 use uuid::Uuid;
 
 use super::{access::Vendor, asset_events, assets, references::References};
@@ -260,8 +261,8 @@ fn validate_history(today: Day, codebase: &CodebaseFields, has_valid_days: bool,
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
 /// kept.
 pub fn set_description_from_data(asset: &mut Asset, channel: Channel, description: Option<String>) {
-    let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
-    if let Some(description) = description.filter(|_| is_blank) {
+    let is_absent = asset.description.as_deref().is_none_or(is_blank);
+    if let Some(description) = description.filter(|_| is_absent) {
         asset.description = Some(description);
         field_locks::lock_extracted(&mut asset.locks, channel, ["description"]);
     }

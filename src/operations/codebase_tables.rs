@@ -5,7 +5,7 @@ mod rows;
 
 use std::collections::HashMap;
 
-use marketplace_text::equality_key;
+use marketplace_text::{equality_key, is_blank};
 use uuid::Uuid;
 
 pub use rows::text_of_file;
@@ -94,7 +94,7 @@ pub const COLUMNS: [TableColumn; 13] = [
 /// [`MAX_PROBLEMS`].
 pub fn create(writer: &mut Writer, vendor: &Vendor, table: &str) -> Result<u64> {
     let rows = read_rows(table, MAX_CELLS)?;
-    let is_filled = |(_, cells): &(usize, &Vec<String>)| cells.iter().any(|cell| !cell.trim().is_empty());
+    let is_filled = |(_, cells): &(usize, &Vec<String>)| cells.iter().any(|cell| !is_blank(cell));
     let mut rows = (1..).zip(&rows).filter(is_filled);
     let (_, heads) = rows.next().ok_or_else(|| about_table("Paste a table, or choose a file."))?;
     let (columns, rows): (_, Vec<(usize, &Vec<String>)>) = (find_columns(heads)?, rows.collect());
@@ -229,10 +229,10 @@ impl RowReader<'_> {
             let position =
                 columns.iter().position(|column| column.is_some_and(|column| column.field == field));
             let cell = position.and_then(|position| cells.get(position));
-            cell.map(|cell| cell.trim()).filter(|cell| !cell.is_empty())
+            cell.map(|cell| cell.trim()).filter(|cell| !is_blank(cell))
         };
         let has_head = |position: usize| columns.get(position).is_some_and(Option::is_some);
-        if cells.iter().enumerate().any(|(position, cell)| !has_head(position) && !cell.trim().is_empty()) {
+        if cells.iter().enumerate().any(|(position, cell)| !has_head(position) && !is_blank(cell)) {
             let message = "A cell is in a column without a head. Put texts with commas in quotation marks.";
             self.add_problem("the row", message);
         }

@@ -11,7 +11,7 @@ mod visibility;
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-pub use visibility::{has_invisible_end, without_invisible_ends};
+pub use visibility::{has_invisible_end, is_blank, without_invisible_ends};
 
 /// Returns the key by which texts are the same: names that must be unique, and the values of `is` filters.
 pub fn equality_key(text: &str) -> String {

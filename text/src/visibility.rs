@@ -10,6 +10,11 @@ pub fn has_invisible_end(text: &str) -> bool {
     text.chars().next().is_none_or(is_invisible) || end.chars().next_back().is_none_or(is_invisible)
 }
 
+/// Whether nothing of a text can be seen: it counts as absent.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_invisible)
+}
+
 /// Returns a text without the characters at both ends that cannot be seen. What is copied from a chat or a document can have some.
 pub fn without_invisible_ends(text: &str) -> &str {
     text.trim_matches(is_invisible)
@@ -28,7 +33,7 @@ fn is_invisible(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_invisible_end, without_invisible_ends};
+    use super::{has_invisible_end, is_blank, without_invisible_ends};
 
     #[test]
     fn what_was_copied_loses_its_invisible_ends() {
@@ -36,6 +41,16 @@ mod tests {
             assert_eq!(without_invisible_ends(copied), "mkt_a", "{copied:?}");
         }
         assert_eq!(without_invisible_ends("\u{200b}"), "");
+    }
+
+    #[test]
+    fn a_text_without_a_visible_character_is_blank() {
+        for text in ["", " \n", "\u{200b}", "\u{3164} \u{ad}", "\u{feff}", "\u{fe0f}"] {
+            assert!(is_blank(text), "{text:?}");
+        }
+        for text in ["a", "\u{200b}a\u{200b}", " . ", "❤\u{fe0f}", "\u{301}"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use marketplace_text::is_blank;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -154,9 +155,9 @@ pub struct TaskDetails {
 impl Asset {
     /// Returns the required fields that the asset lacks, in the documented order.
     pub fn missing_fields(&self) -> Vec<RequiredField> {
-        let is_present = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
+        let is_present = |text: Option<&String>| text.is_some_and(|text| !is_blank(text));
         stages::missing_fields(self.kind, |field| match field {
-            RequiredField::Title => !self.title.trim().is_empty(),
+            RequiredField::Title => !is_blank(&self.title),
             RequiredField::Description => is_present(self.description.as_ref()),
             RequiredField::DomainTags => self.has_domain(),
             RequiredField::PriceUsd => self.price.is_some(),
@@ -172,8 +173,8 @@ impl Asset {
     /// Whether the domain is set: some domain tag, and if `other` is the only one, a description in
     /// `other_domain`. Codebases have no `other_domain` field, so any tag is enough for them.
     fn has_domain(&self) -> bool {
-        let is_described = self.kind == Kind::Codebase
-            || self.other_domain.as_ref().is_some_and(|text| !text.trim().is_empty());
+        let is_described =
+            self.kind == Kind::Codebase || self.other_domain.as_ref().is_some_and(|text| !is_blank(text));
         self.domain_tags.iter().any(|tag| tag != OTHER_DOMAIN || is_described)
     }
 }

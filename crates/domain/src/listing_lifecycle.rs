@@ -1,6 +1,8 @@
 //! The lifecycle of a listing as a pure state machine: what each operation does in each state, or why the state
 //! refuses it.
 
+use marketplace_text::is_blank;
+
 use super::{
     events::{EventData, ListingData},
     listings::{CatalogStatus, Event, LifecycleStage, ListingStatus, ReviewStatus},
@@ -237,8 +239,8 @@ pub fn missing_for_review(
     assets: usize,
 ) -> Vec<&'static str> {
     let fields = [
-        ("title", title.trim().is_empty()),
-        ("description", description.trim().is_empty()),
+        ("title", is_blank(title)),
+        ("description", is_blank(description)),
         ("price", !has_price),
         ("assets", assets == 0),
     ];
@@ -310,6 +312,7 @@ mod tests {
     #[test]
     fn review_requires_title_description_price_and_asset() {
         assert_eq!(missing_for_review("", " ", false, 0), ["title", "description", "price", "assets"]);
+        assert_eq!(missing_for_review("\u{3164}", "\u{200b}", true, 1), ["title", "description"]);
         assert!(missing_for_review("T", "D", true, 1).is_empty());
     }
 }

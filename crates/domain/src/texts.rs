@@ -1,6 +1,6 @@
 //! The rules of texts that people write: their lengths, and the characters that they must not contain.
 
-use marketplace_text::{has_invisible_end, without_invisible_ends};
+use marketplace_text::{has_invisible_end, is_blank};
 
 use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN};
 use crate::problem::Problem;
@@ -97,7 +97,7 @@ impl TextRule {
     pub fn find_fault(&self, text: &str) -> Option<(&'static str, String)> {
         let TextRule { min, max, lines, has_visible_ends } = *self;
         let length = text.chars().count();
-        if length < min || (min > 0 && without_invisible_ends(text).is_empty()) {
+        if length < min || (min > 0 && is_blank(text)) {
             return Some(("string_too_short", "must not be blank".to_owned()));
         }
         if length > max {

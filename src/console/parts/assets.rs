@@ -1,5 +1,6 @@
 //! Assets in words: their kinds, stages, sources, required fields, and how far their data is.
 
+use marketplace_text::is_blank;
 use maud::{Markup, html};
 
 use super::{
@@ -24,7 +25,7 @@ pub fn kind(kind: Kind) -> String {
 
 /// Returns the name of an asset, or a text that says that it has none.
 pub fn name(asset: &Asset) -> &str {
-    if asset.title.trim().is_empty() { "Without a name" } else { &asset.title }
+    if is_blank(&asset.title) { "Without a name" } else { &asset.title }
 }
 
 /// Returns the name of a stage.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use marketplace_text::is_blank;
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -174,7 +175,7 @@ fn subject(context: &Context, asset: Option<&CheckedAsset>) -> Markup {
 }
 
 fn name(asset: &CheckedAsset) -> String {
-    match (asset.title.trim().is_empty(), &asset.repo_full_name) {
+    match (is_blank(&asset.title), &asset.repo_full_name) {
         (false, _) => asset.title.clone(),
         (true, Some(repository)) => repository.clone(),
         (true, None) => format!("Untitled {}", kinds::words(asset.kind).0),

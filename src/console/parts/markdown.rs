@@ -1,5 +1,6 @@
 //! Texts of teams in Markdown. HTML in them is shown as text, images are left out, and only web addresses become links.
 
+use marketplace_text::is_blank;
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
@@ -95,7 +96,7 @@ fn links(line: &str) -> Vec<(&str, Option<String>)> {
         let Some((label, rest)) = line[at..].split_once("](") else { break };
         let Some((target, _)) = rest.split_once(')') else { break };
         // The label of a link is the text after the last bracket before it.
-        if label.contains('[') || label.trim().is_empty() {
+        if label.contains('[') || is_blank(label) {
             continue;
         }
         if let Some(address) = web_address(target) {
@@ -194,6 +195,7 @@ mod tests {
                 "<a href=\"https://a.example/\" rel=\"noopener\">&quot;&gt;&lt;i&gt;</a>",
             ),
             ("[ ](https://a.example) [x](", "[ ](https://a.example) [x]("),
+            ("[\u{200b}](https://a.example)", "[\u{200b}](https://a.example)"),
             ("ü[ü](https://ü.example)ü", "ü<a href=\"https://xn--tda.example/\" rel=\"noopener\">ü</a>ü"),
         ] {
             assert_eq!(render_links(text).into_string(), expected, "{text}");

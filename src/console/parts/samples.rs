@@ -1,5 +1,6 @@
 //! Describes the content of a sample in words, before anybody buys it.
 
+use marketplace_text::is_blank;
 use maud::{Markup, html};
 
 use super::{
@@ -155,7 +156,7 @@ pub fn title(content: &SampleContent) -> &str {
 
 /// Returns the title of an asset, which can be missing.
 pub fn title_or_default(title: &str) -> &str {
-    if title.trim().is_empty() { "Asset without a title" } else { title }
+    if is_blank(title) { "Asset without a title" } else { title }
 }
 
 #[cfg(test)]

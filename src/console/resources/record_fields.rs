@@ -1,5 +1,6 @@
 //! Renders the fields of a record, each with a label and a format.
 
+use marketplace_text::is_blank;
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -145,7 +146,7 @@ fn link(context: &Context, path: &str, id: Uuid, names: &Names) -> Markup {
 /// Returns the name of a record. A record without a name is shown by the beginning of its ID; the whole ID appears on
 /// hover.
 fn name_of(id: Uuid, names: &Names) -> Markup {
-    html! { @match names.get(&id).filter(|name| !name.trim().is_empty()) {
+    html! { @match names.get(&id).filter(|name| !is_blank(name)) {
         Some(name) => bdi { (name) },
         None => span.mono title=(id) { (short(id)) },
     } }

@@ -1,5 +1,6 @@
 //! Declares a resource and the operations on its records.
 
+use marketplace_text::is_blank;
 use maud::Markup;
 use uuid::Uuid;
 
@@ -112,7 +113,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
     fn title_of(record: &AnyRecord) -> String {
         match Self::RECORD_TITLE {
             RecordTitle::Column(column) => match record.text(column).trim() {
-                "" => "Without a name".to_owned(),
+                name if is_blank(name) => "Without a name".to_owned(),
                 name => name.to_owned(),
             },
             RecordTitle::Kind(kind) => format!("{kind} {}", text::short_id(record)),

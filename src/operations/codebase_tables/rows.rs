@@ -1,6 +1,9 @@
 //! The rows of a table as text: how a file is decoded, and how it is split into cells.
 
-use marketplace_text::encoding::{self, Encoding};
+use marketplace_text::{
+    encoding::{self, Encoding},
+    is_blank,
+};
 
 use crate::{
     artifacts::datasets::Separator,
@@ -74,7 +77,7 @@ pub fn read_rows(table: &str, max_cells: usize) -> Result<Vec<Vec<String>>> {
 
 /// Returns the delimiter that the first line shows.
 fn shown_delimiter(table: &str) -> char {
-    let first = table.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = table.lines().find(|line| !is_blank(line)).unwrap_or_default();
     ['\t', ';', ','].into_iter().find(|delimiter| first.contains(*delimiter)).unwrap_or(',')
 }
 

@@ -58,6 +58,21 @@ async fn stage_depends_on_metadata_and_data() {
 }
 
 #[tokio::test]
+async fn description_of_which_nothing_can_be_seen_is_missing() {
+    let market = empty_market();
+    let created = seller_post(&market, "codebases", complete_codebase()).await;
+    assert_eq!(created["stage"], "proposed");
+    for description in [" ", "\u{200b}", "\u{3164}\u{ad}"] {
+        let row = seller_patch(&market, &path(&created), json!({"description": description})).await;
+        assert_eq!(
+            (&row["stage"], &row["missing"]),
+            (&json!("incomplete"), &json!(["description"])),
+            "{description:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn codebase_can_be_created_with_linked_data() {
     let market = empty_market();
     let mut body = complete_codebase();

@@ -39,7 +39,7 @@ fn below_asset(content: Content, asset: &Asset) -> Content {
 
 /// Returns what an asset is called.
 fn name_of(asset: &Asset) -> &str {
-    if asset.title.trim().is_empty() { "Untitled asset" } else { &asset.title }
+    if is_blank(&asset.title) { "Untitled asset" } else { &asset.title }
 }
 
 /// Returns the asset that the path of a page names.

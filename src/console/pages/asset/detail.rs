@@ -102,7 +102,7 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
 fn description(asset: &Asset) -> Markup {
     let text = asset.description.as_deref().unwrap_or_default();
     html! {
-        @if text.trim().is_empty() { p.note { "There is none." } }
+        @if is_blank(text) { p.note { "There is none." } }
         @else { div.prose.long { (markdown::render(text)) } }
         (fields_shown::lock_note(asset, "description"))
     }

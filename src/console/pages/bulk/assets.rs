@@ -86,7 +86,7 @@ fn name(context: &Context, asset: &Asset) -> Markup {
 }
 
 fn link(context: &Context, id: Uuid, title: &str) -> Markup {
-    let title = if title.trim().is_empty() { "Untitled" } else { title };
+    let title = if is_blank(title) { "Untitled" } else { title };
     html! { a.long href=(context.links.to(&paths::asset(id))) { bdi { (title) } } }
 }
 
@@ -113,7 +113,7 @@ fn value(action: BulkActionKind, asset: &Asset, domains: &Domains) -> Markup {
         BulkActionKind::Describe => {
             let text: String =
                 asset.description.iter().flat_map(|text| text.chars()).take(MAX_TEXT).collect();
-            html! { @if text.is_empty() { (text::MISSING) } @else { span.long { bdi { (text) } } } }
+            html! { @if is_blank(&text) { (text::MISSING) } @else { span.long { bdi { (text) } } } }
         }
         _ if asset.domain_tags.is_empty() => html! { (text::MISSING) },
         _ => html! { (domains.labels(&asset.domain_tags)) },

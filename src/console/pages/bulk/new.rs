@@ -246,7 +246,7 @@ fn parameters(
         BulkActionKind::Attach => {
             let ids: Vec<String> = prepared.listings.iter().map(|listing| listing.id.to_string()).collect();
             let titles = prepared.listings.iter().map(|listing| match listing.title.trim() {
-                "" => "Untitled".to_owned(),
+                title if is_blank(title) => "Untitled".to_owned(),
                 title => title.to_owned(),
             });
             html! {

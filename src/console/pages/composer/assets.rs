@@ -235,7 +235,7 @@ fn skipped_line(context: &Context, skipped: &SkippedAssets) -> Markup {
             @for (index, asset) in skipped.first.iter().enumerate() {
                 @if index > 0 { "; " }
                 a.long href=(context.links.to(&paths::asset(asset.id))) {
-                    bdi { @if asset.title.trim().is_empty() { "Asset without a title" } @else { (asset.title) } }
+                    bdi { @if is_blank(&asset.title) { "Asset without a title" } @else { (asset.title) } }
                 }
                 @if !asset.missing.is_empty() { " (" (field_names(&asset.missing)) ")" }
             }

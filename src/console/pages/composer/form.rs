@@ -317,7 +317,7 @@ fn preview_of(inputs: &Inputs, subject: &Subject<'_>) -> Markup {
     let max = texts::DESCRIPTION.max;
     let prose = |words: &str| {
         html! { div.prose.long {
-            @if words.is_empty() { p.note { "You wrote nothing here." } }
+            @if is_blank(words) { p.note { "You wrote nothing here." } }
             @else if words.chars().nth(max).is_some() { p.note { "This text is too long: at most " (text::grouped(max as u64)) " characters." } }
             @else { (markdown::render(words)) }
         } }
@@ -327,7 +327,7 @@ fn preview_of(inputs: &Inputs, subject: &Subject<'_>) -> Markup {
         "Preview",
         &html! {
             p.note { "This is how buyers see what you typed. It is not saved yet." }
-            h3 { @if texts.0.is_empty() { "Without a title" } @else { bdi.long { (texts.0) } } }
+            h3 { @if is_blank(texts.0) { "Without a title" } @else { bdi.long { (texts.0) } } }
             (prose(texts.1))
             h3 { "Terms" }
             (prose(terms))

@@ -183,7 +183,7 @@ fn figures(shown: &ListingPageData, details: &Details) -> Markup {
 fn words_of_vendor(vendor: &str, words: &str, contrast: &str) -> Markup {
     html! {
         div.prose.long {
-            @if words.trim().is_empty() { p.note { "The vendor wrote nothing here." } }
+            @if is_blank(words) { p.note { "The vendor wrote nothing here." } }
             @else {
                 (markdown::render(words))
                 p.note { "Written by the vendor. " bdi { (vendor) } " answers for these statements; " (contrast) }

@@ -79,7 +79,7 @@ fn name_of(found: &Found) -> String {
     match found.kind.as_str() {
         EVENT => EventType::parse(&found.name).map_or_else(|| found.name.clone(), event_text),
         "job" | "audit_entry" => text::words(&found.name),
-        _ if found.name.trim().is_empty() => "Without a name".to_owned(),
+        _ if is_blank(&found.name) => "Without a name".to_owned(),
         _ => found.name.clone(),
     }
 }

@@ -143,7 +143,7 @@ pub(super) fn facts(opportunity: &Opportunity) -> Markup {
 pub(super) fn words_of_buyer(opportunity: &Opportunity) -> Markup {
     html! {
         @if let Some(overview) = &opportunity.metadata.overview { p.long { bdi { (overview) } } }
-        @if opportunity.description.is_empty() { p.note { "There is no description." } }
+        @if is_blank(&opportunity.description) { p.note { "There is no description." } }
         @else { div.prose.long { (markdown::render(&opportunity.description)) } }
     }
 }

@@ -258,12 +258,12 @@ fn description(page: &OwnListingPage) -> Markup {
     let fields = &page.facts.fields;
     html! {
         div.prose.long {
-            @if fields.description.trim().is_empty() { p.note { "There is no description yet." } }
+            @if is_blank(&fields.description) { p.note { "There is no description yet." } }
             @else { (markdown::render(&fields.description)) }
         }
         h3 { "Terms" }
         div.prose.long {
-            @if fields.terms.trim().is_empty() { p.note { "There are no terms of your own. The market's apply." } }
+            @if is_blank(&fields.terms) { p.note { "There are no terms of your own. The market's apply." } }
             @else { (markdown::render(&fields.terms)) }
         }
     }
@@ -272,7 +272,7 @@ fn description(page: &OwnListingPage) -> Markup {
 fn assets(context: &Context, page: &OwnListingPage) -> Markup {
     // On a narrow screen, the price is still visible.
     let row = |asset: &Asset| {
-        let title = if asset.title.trim().is_empty() { "Asset without a title" } else { &asset.title };
+        let title = if is_blank(&asset.title) { "Asset without a title" } else { &asset.title };
         [
             Head::text("Asset")
                 .cell(html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } }),

@@ -21,7 +21,7 @@ use crate::{
 
 /// Returns the title of a listing, or a text that says that it has none.
 pub(super) fn title_of(title: &str) -> &str {
-    if title.trim().is_empty() { "Listing without a title" } else { title }
+    if is_blank(title) { "Listing without a title" } else { title }
 }
 
 /// Shows the reviewer's note to the vendor.

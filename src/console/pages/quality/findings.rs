@@ -143,7 +143,7 @@ fn subject_name(finding: &Finding) -> String {
     let Some(asset) = &finding.check.asset else {
         return finding.listing.as_ref().map_or("The whole listing", |(_, title)| title_of(title)).to_owned();
     };
-    match (asset.title.trim().is_empty(), &asset.repo_full_name) {
+    match (is_blank(&asset.title), &asset.repo_full_name) {
         (false, _) => asset.title.clone(),
         (true, Some(repository)) => repository.clone(),
         (true, None) => format!("Untitled {}", kinds::words(asset.kind).0),

@@ -27,7 +27,7 @@ fn run_path(run: Uuid, subject: &RunSubject) -> String {
 /// Returns the name of what a run checks.
 fn name(subject: &RunSubject) -> String {
     match subject {
-        RunSubject::Listing { title, .. } | RunSubject::Asset { title, .. } if !title.trim().is_empty() => {
+        RunSubject::Listing { title, .. } | RunSubject::Asset { title, .. } if !is_blank(title) => {
             title.clone()
         }
         RunSubject::Listing { .. } => "Untitled listing".to_owned(),

@@ -159,7 +159,7 @@ fn table(
 fn row(context: &Context, kind: &'static str, path: &str, fitting: &Fitting) -> [Cell; 4] {
     let candidate = &fitting.candidate;
     let kinds: Vec<&str> = candidate.kinds.iter().map(|kind| kinds::words(*kind).1).collect();
-    let title = if candidate.title.is_empty() { "Without a title" } else { &candidate.title };
+    let title = if is_blank(&candidate.title) { "Without a title" } else { &candidate.title };
     let state =
         candidate.catalog_status.map_or("On no listing".to_owned(), |status| text::words(status.as_str()));
     let shared = fitting.shared_tags.join(", ");

@@ -34,7 +34,7 @@ fn fitting(asked: &AskedFor) -> Markup {
     let listings = || text::counted(asked.listings as u64, "listing", "listings");
     let assets = || text::counted(asked.assets as u64, "asset", "assets");
     html! {
-        @match (asked.listings, asked.assets, asked.first.as_deref().filter(|title| !title.trim().is_empty())) {
+        @match (asked.listings, asked.assets, asked.first.as_deref().filter(|title| !is_blank(title))) {
             (0, 0, _) => "you have nothing that fits yet",
             (1, 0, Some(title)) | (0, 1, Some(title)) => { bdi { (title) } " fits" },
             (1, 0, None) => "one of your listings fits",

@@ -115,7 +115,7 @@ fn failed_copy(row: &FailedCopy) -> Need {
         (Some(reason), _) => ("Copying failed", Some(reason)),
         (None, reason) => ("Reading the data failed", reason.as_ref()),
     };
-    let title = if row.title.trim().is_empty() { "Untitled asset" } else { &row.title };
+    let title = if is_blank(&row.title) { "Untitled asset" } else { &row.title };
     Need {
         tone: Tone::Bad,
         subject: html! { bdi { (title) } ": no data" },

@@ -94,7 +94,7 @@ fn facts(webhook: &Webhook) -> Markup {
         ),
         (
             "Description",
-            html! { @if webhook.description.is_empty() { (text::MISSING) } @else { span.long { bdi { (webhook.description) } } } },
+            html! { @if is_blank(&webhook.description) { (text::MISSING) } @else { span.long { bdi { (webhook.description) } } } },
         ),
         (
             "Events",

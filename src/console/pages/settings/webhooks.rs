@@ -45,7 +45,7 @@ fn list(context: &Context, webhooks: &[Webhook]) -> Markup {
     let row = |webhook: &Webhook| {
         let address = html! {
             a.long href=(context.links.to(&paths::webhook(webhook.id))) { (webhook.url) }
-            @if !webhook.description.is_empty() { br; span.note.long { bdi { (webhook.description) } } }
+            @if !is_blank(&webhook.description) { br; span.note.long { bdi { (webhook.description) } } }
         };
         let last =
             html! { @match webhook.last_success_at { Some(at) => (text::moment(at)), None => "None yet" } };

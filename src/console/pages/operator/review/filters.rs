@@ -36,5 +36,5 @@ pub fn path_of(listing: Uuid, filters: &Filters) -> String {
 
 /// Returns the title of a listing, or a replacement if it has none.
 pub fn title_of(title: &str) -> &str {
-    if title.trim().is_empty() { "Listing without a title" } else { title }
+    if is_blank(title) { "Listing without a title" } else { title }
 }
