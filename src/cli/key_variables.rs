@@ -2,6 +2,8 @@
 
 use std::{env::VarError, path::Path};
 
+use marketplace_text::{is_blank, without_invisible_ends};
+
 use super::{CommandError, print_note};
 use crate::config::{read_secret, warning_of_permissions};
 
@@ -30,10 +32,10 @@ pub fn read(name: &str) -> Result<Option<String>, CommandError> {
     parse(&text, &format!("the file of {file_name}, {path},")).map(|key| Some(key.to_owned()))
 }
 
-/// Returns the value of a variable; `None` if there is only whitespace.
+/// Returns the value of a variable; `None` if nothing of it can be seen.
 fn variable(name: &str) -> Result<Option<String>, CommandError> {
     match std::env::var(name) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.trim().is_empty())),
+        Ok(value) => Ok(Some(value).filter(|value| !is_blank(value))),
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => {
             Err(CommandError::Usage(format!("the variable {name} is not text in UTF-8")))
@@ -41,10 +43,9 @@ fn variable(name: &str) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Returns a key without whitespace around it, such as the line break at the end of a file, and without a byte order mark. An error
-/// names its source.
+/// Returns a key without what cannot be seen around it, such as the line break at the end of a file. An error names its source.
 pub fn parse<'t>(text: &'t str, source: &str) -> Result<&'t str, CommandError> {
-    let key = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    let key = without_invisible_ends(text);
     // Quotes are not removed from the values in some files of variables.
     let is_of_key = |byte: u8| byte.is_ascii_graphic() && !b"\"'".contains(&byte);
     if key.is_empty() || !key.bytes().all(is_of_key) {
@@ -60,8 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whitespace_around_keys_is_removed() {
-        for text in ["mkt_op_1", " mkt_op_1\n", "mkt_op_1\r\n", "\u{feff}mkt_op_1"] {
+    fn what_cannot_be_seen_around_keys_is_removed() {
+        for text in ["mkt_op_1", " mkt_op_1\n", "mkt_op_1\r\n", "\u{feff}mkt_op_1", "\u{200b}mkt_op_1\u{a0}"]
+        {
             assert_eq!(parse(text, "X").unwrap(), "mkt_op_1");
         }
         for text in ["", " \n", "mkt_op_1\nmkt_op_2", "mkt_op_é", "m\0k\0t\0", "\"mkt_op_1\""] {

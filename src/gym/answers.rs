@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use marketplace_text::encoding::without_byte_order_mark;
 use serde_json::Value;
 
 /// Maximum size of a line in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
-
-/// The byte order mark in UTF-8, with which some programs begin their output.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Answers by the IDs of their questions.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +24,7 @@ impl Answers {
         if line.len() > MAX_LINE_BYTES {
             return Err(format!("a line has more than {MAX_LINE_BYTES} bytes"));
         }
-        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let line = without_byte_order_mark(line);
         if line.trim_ascii().is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ mod strict;
 
 pub use self::{
     decoder::{Decoder, decode, decode_for_display, decode_named},
-    detection::{Encoding, HEAD_BYTES},
+    detection::{Encoding, HEAD_BYTES, without_byte_order_mark},
     reader::TextReader,
     strict::{InvalidText, StrictDecoder},
 };

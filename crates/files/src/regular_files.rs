@@ -9,6 +9,7 @@ use std::{
     path::Path,
 };
 
+use marketplace_text::encoding::without_byte_order_mark;
 use rustix::fs::OFlags;
 
 /// Opens a file for reading. Links are followed. Fails at once for anything but a regular file of at most `max_bytes`.
@@ -30,15 +31,15 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max_bytes { Err(too_large(max_bytes)) } else { Ok(bytes) }
 }
 
-/// Like [`read`], for text in UTF-8, without a byte order mark. ASCII in UTF-16 has zero bytes, and is no text in UTF-8.
+/// Like [`read`], for text in UTF-8, without a byte order mark.
 pub fn read_to_string(path: &Path, max_bytes: u64) -> io::Result<String> {
-    const BYTE_ORDER_MARK: &str = "\u{feff}";
-    let text = String::from_utf8(read(path, max_bytes)?).ok().filter(|text| !text.contains('\0'));
-    let mut text = text.ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))?;
-    if text.starts_with(BYTE_ORDER_MARK) {
-        text.drain(..BYTE_ORDER_MARK.len());
+    let bytes = read(path, max_bytes)?;
+    let invalid = |problem: &str| io::Error::new(ErrorKind::InvalidData, problem);
+    if bytes.contains(&0) {
+        return Err(invalid("it contains zero bytes, as UTF-16 does, and is not text in UTF-8"));
     }
-    Ok(text)
+    let text = std::str::from_utf8(without_byte_order_mark(&bytes));
+    text.map(str::to_owned).map_err(|_| invalid("it is not text in UTF-8"))
 }
 
 fn too_large(max_bytes: u64) -> io::Error {
@@ -95,7 +96,7 @@ mod tests {
             ("marked", 6, Ok("123")),
             ("marked", 5, Err("it has more than 5 bytes, which is the limit")),
             ("binary", 5, Err("it is not text in UTF-8")),
-            ("utf-16", 5, Err("it is not text in UTF-8")),
+            ("utf-16", 5, Err("it contains zero bytes, as UTF-16 does, and is not text in UTF-8")),
             ("", 5, Err("it is a directory, and not a regular file")),
             ("pipe", 5, Err("it is a named pipe, and not a regular file")),
             ("link_to_pipe", 5, Err("it is a named pipe, and not a regular file")),

@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use marketplace_text::encoding::without_byte_order_mark;
 use tokio_rustls::rustls::{
     self, ServerConfig,
     crypto::ring,
@@ -27,9 +28,6 @@ const ALPN: &[u8] = b"http/1.1";
 
 /// Maximum size in bytes of each file. A chain of certificates takes some kilobytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// What some editors write at the beginning of a text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Minimum time between two checks of the files. A check happens when a client connects.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
@@ -289,10 +287,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MB"));
         }
-        if bytes.starts_with(BYTE_ORDER_MARK) {
-            bytes.drain(..BYTE_ORDER_MARK.len());
-        }
-        Ok(bytes)
+        Ok(without_byte_order_mark(&bytes).to_vec())
     };
     read().map_err(|cause| TlsError::Unreadable { path: path.to_owned(), cause })
 }

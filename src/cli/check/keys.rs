@@ -2,7 +2,7 @@
 
 use marketplace_check::Key;
 
-use crate::cli::{CommandError, CommandResult, key_variables};
+use crate::cli::{CommandError, key_variables};
 
 /// The variables with keys, if the command line names none.
 const VARIABLES: [&str; 2] = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY"];
@@ -23,12 +23,10 @@ fn parse_with(
         return Err(CommandError::Usage(format!("at most {MAX_KEYS} keys can be checked at once")));
     }
     let mut keys: Vec<Key> = Vec::new();
-    let mut add = |name: String, secret: &str| -> CommandResult {
-        let secret = key_variables::parse(secret, &name)?;
+    let mut add = |name: String, secret: String| {
         if keys.iter().all(|key| key.secret != secret) {
-            keys.push(Key { name, secret: secret.to_owned() });
+            keys.push(Key { name, secret });
         }
-        Ok(())
     };
     for (number, argument) in (1..).zip(arguments) {
         if let Some(name) = argument.strip_prefix('@') {
@@ -37,15 +35,17 @@ fn parse_with(
             let secret = secret.ok_or_else(|| {
                 CommandError::Usage(format!("the variable {name:?} of --key contains no key"))
             })?;
-            add(name.to_owned(), &secret)?;
+            add(name.to_owned(), secret);
         } else {
-            add(format!("KEY_{number}"), argument)?;
+            let name = format!("KEY_{number}");
+            let secret = key_variables::parse(argument, &name)?.to_owned();
+            add(name, secret);
         }
     }
     if arguments.is_empty() {
         for name in VARIABLES {
             if let Some(secret) = variable(name)? {
-                add(name.to_owned(), &secret)?;
+                add(name.to_owned(), secret);
             }
         }
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn keys_come_from_arguments_or_the_environment() {
         let named = |name: &str, secret: &str| (name.to_owned(), secret.to_owned());
-        let variables = [("MARKETPLACE_API_KEY", "mkt_a\n"), ("STAGING", "mkt_b")];
+        let variables = [("MARKETPLACE_API_KEY", "mkt_a"), ("STAGING", "mkt_b")];
         assert_eq!(names(&[], &variables).unwrap(), [named("MARKETPLACE_API_KEY", "mkt_a")]);
         assert_eq!(
             names(&["mkt_c", "@STAGING", "mkt_c"], &variables).unwrap(),

@@ -30,8 +30,9 @@ pub struct Check {
     /// URL of the deployment. It may have a path, such as that of a world.
     #[arg(value_name = "URL", required_unless_present = "rules")]
     deployment: Option<String>,
-    /// An API key, or `@VARIABLE` for a key in an environment variable. Repeat the option for several: of a vendor, a
-    /// buyer, and an operator, for instance [default: the variables `MARKETPLACE_API_KEY` and `MARKETPLACE_OPERATOR_KEY`]
+    /// An API key, or `@VARIABLE` for a key in an environment variable or in the file that `VARIABLE_FILE` names. Repeat
+    /// the option for several: of a vendor, a buyer, and an operator, for instance [default: the variables
+    /// `MARKETPLACE_API_KEY` and `MARKETPLACE_OPERATOR_KEY`]
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
     /// Also check changes: send those that must be refused, without a key and for IDs that nothing has; create a group with

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{CoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::detection::{Encoding, UTF_8_MARK, UTF_16BE_MARK, UTF_16LE_MARK};
+use super::detection::{Encoding, UTF_16BE_MARK, UTF_16LE_MARK, without_byte_order_mark};
 
 /// Converts text that comes in parts to UTF-8, without its byte order mark. Invalid UTF-16 becomes U+FFFD; other text is passed
 /// on unchanged, and may be invalid.
@@ -35,9 +35,7 @@ impl Decoder {
 /// Returns a text in UTF-8 or UTF-16, without its byte order mark. `None` if it is in another encoding.
 pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match Encoding::of_text(bytes) {
-        Encoding::Utf8 => {
-            std::str::from_utf8(bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)).ok().map(Cow::Borrowed)
-        }
+        Encoding::Utf8 => std::str::from_utf8(without_byte_order_mark(bytes)).ok().map(Cow::Borrowed),
         Encoding::Utf16Le => UTF_16LE.decode_without_bom_handling_and_without_replacement(
             bytes.strip_prefix(UTF_16LE_MARK).unwrap_or(bytes),
         ),

@@ -9,7 +9,7 @@ pub const HEAD_BYTES: usize = 8_192;
 /// Latin-1, such as spaces, digits, and line ends.
 const CHARACTERS_PER_ZERO: usize = 32;
 
-pub(super) const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
+const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) const UTF_16LE_MARK: &[u8] = b"\xff\xfe";
 pub(super) const UTF_16BE_MARK: &[u8] = b"\xfe\xff";
 const UTF_32LE_MARK: &[u8] = b"\xff\xfe\0\0";
@@ -70,6 +70,11 @@ impl Encoding {
             Encoding::Utf8 | Encoding::Utf32 => None,
         }
     }
+}
+
+/// Returns a text in UTF-8 without its byte order mark, which some editors and terminals write at the beginning.
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(UTF_8_MARK).unwrap_or(text)
 }
 
 fn utf_16_by_mark(head: &[u8]) -> Option<Encoding> {

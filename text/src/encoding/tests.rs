@@ -99,6 +99,19 @@ fn binary_files_are_not_text() {
 }
 
 #[test]
+fn one_byte_order_mark_at_the_beginning_is_removed() {
+    for (text, expected) in [
+        ("a", "a"),
+        ("\u{feff}a", "a"),
+        ("a\u{feff}", "a\u{feff}"),
+        ("\u{feff}\u{feff}", "\u{feff}"),
+        ("", ""),
+    ] {
+        assert_eq!(without_byte_order_mark(text.as_bytes()), expected.as_bytes());
+    }
+}
+
+#[test]
 fn displayed_text_has_no_replacement_characters() {
     for (bytes, expected) in [
         (&b"Caf\xe9 \x80 5"[..], "Café € 5"),
