@@ -30,9 +30,9 @@ pub fn parse(text: &str, key_source: &str) -> Result<Url, CommandError> {
 /// request could lose its body, and its key could get elsewhere.
 pub fn redirection(response: &Response, server: &str) -> Option<String> {
     let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
-    let location = location.to_str().ok()?;
-    let elsewhere =
-        Url::parse(location).map_or_else(|_| location.to_owned(), |url| url.origin().ascii_serialization());
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let elsewhere = Url::parse(&location)
+        .map_or_else(|_| location.into_owned(), |url| url.origin().ascii_serialization());
     Some(format!(
         "{server} redirects to {elsewhere}, and redirects are not followed; use the URL of the server itself"
     ))

@@ -73,6 +73,9 @@ fn health_says_what_is_wrong() {
         let (code, message) = answer(status, body);
         assert!(code == 1 && message.contains("not as a marketplace does"), "{code}: {message}");
     }
+    // A redirect can lead to any text. Errors escape what would control a terminal.
+    let (code, message) = answer("302 Found\r\nlocation: /caf\u{e9}/\u{9b}2J", "");
+    assert!(code == 1 && message.contains(" redirects to /caf\u{e9}/\\u{9b}2J, and"), "{code}: {message}");
     for url in ["nowhere", "http://user:secret@127.0.0.1"] {
         let (code, message) = run_failing(&["health", "--url", url], temp_dir.path());
         assert!(code == 2 && !message.contains("secret"), "{code}: {message}");
