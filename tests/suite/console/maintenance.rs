@@ -157,9 +157,13 @@ async fn announcement_with_another_text_keeps_its_times() {
         .await;
     let operator = Browser::signed_in(&market, OPERATOR).await;
     let form = format!("{PATH}/change");
-    for (change, until) in
-        [(("text", "Later."), until), (("ends_at", "2026-03-02T23:58"), "2026-03-02T23:58:00.000Z")]
-    {
+    for (change, until) in [
+        (("text", "Later."), until),
+        (("ends_at", "2026-03-02T23:58"), "2026-03-02T23:58:00.000Z"),
+        // Seconds that somebody types are a change.
+        (("ends_at", "2026-03-02 23:58:10"), "2026-03-02T23:58:10.000Z"),
+        (("ends_at", "2026-03-02 23:58:00"), "2026-03-02T23:58:00.000Z"),
+    ] {
         let page = operator.get(&form).await;
         assert_eq!(operator.submit(&page, &form, &[change]).await.status(), 303);
         let stored = market.get(OPERATOR, "/operator/v1/announcement").await.ok();

@@ -123,9 +123,15 @@ fn time(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
     fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
 }
 
-/// Returns the time that was sent; or the stored time if its field still says it, since the field does not show seconds.
-fn unless_changed(sent: Option<Timestamp>, stored: Option<Timestamp>) -> Option<Timestamp> {
-    if typed(sent) == typed(stored) { stored } else { sent }
+/// Returns the time that was sent; or the stored time if the field still has the text of the page, which has no seconds.
+fn unless_kept(
+    fields: &Fields,
+    name: &str,
+    sent: Option<Timestamp>,
+    stored: Option<Timestamp>,
+) -> Option<Timestamp> {
+    let text = fields.get(name).unwrap_or_default().replacen('T', " ", 1);
+    if text == typed(stored) { stored } else { sent }
 }
 
 impl FormPage<ActingOperator> for Announce {
@@ -143,8 +149,9 @@ impl FormPage<ActingOperator> for Announce {
             let before = stored.map(|stored| stored.announcement);
             Seen::of(&before).check(&sent)?;
             if let Some(before) = before {
-                announcement.starts_at = unless_changed(announcement.starts_at, before.starts_at);
-                announcement.ends_at = unless_changed(announcement.ends_at, before.ends_at);
+                announcement.starts_at =
+                    unless_kept(&sent, "starts_at", announcement.starts_at, before.starts_at);
+                announcement.ends_at = unless_kept(&sent, "ends_at", announcement.ends_at, before.ends_at);
             }
             announcements::set(writer, operator.platform(), announcement)
         })
