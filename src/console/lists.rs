@@ -48,6 +48,9 @@ const CURSOR: &str = "from";
 /// Shows a value in a row of a table.
 type Show<R> = Box<dyn Fn(&Context, &R) -> Markup + Send + Sync>;
 
+/// Shows the actions beside the heading of a list.
+pub type ShowActions = Box<dyn FnOnce(&Context) -> Markup + Send>;
+
 /// A column of a list.
 pub struct Column<R> {
     head: Head,
@@ -204,6 +207,11 @@ pub trait List<A: Proof>: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Reads what the actions beside the heading are about, as of the rows. Returns how to show them; `None` without actions.
+    fn actions(_: &Reader, _: &A) -> Result<Option<ShowActions>> {
+        Ok(None)
+    }
+
     /// Returns what is shown where the list has no records at all.
     fn empty(context: &Context) -> Markup;
 
@@ -271,16 +279,18 @@ impl<A: Proof, L: List<A>> Page<A> for ListPage<A, L> {
         let page = TeamPageRequest { start, limit: ROWS_PER_PAGE, counts: start == Start::Newest };
         let request = ListRequest { page, filters: filters.clone(), parameters };
         let read = visit.read(move |reader, access| {
-            Ok((L::load(reader, access, &request)?, L::note(reader, access, &request.filters)?))
+            let found = L::load(reader, access, &request)?;
+            Ok((found, L::note(reader, access, &request.filters)?, L::actions(reader, access)?))
         });
-        let (found, note) = read.await?;
+        let (found, note, actions) = read.await?;
         if found.rows.is_empty() && start != Start::Newest {
             // The records of this page are no longer in the list, such as notifications that were read.
             let notice = visit.query.get(Notice::FIELD).unwrap_or_default();
             return Ok(Answer::Redirect(filters.with(Notice::FIELD, notice).at(&visit.context.path)));
         }
-        Ok(L::finish(&visit.context, content::<A, L>(&visit.context, (&filters, note.as_deref()), &found))
-            .into())
+        let mut content = content::<A, L>(&visit.context, (&filters, note.as_deref()), &found);
+        content.actions = actions.map(|show| show(&visit.context));
+        Ok(L::finish(&visit.context, content).into())
     }
 }
 

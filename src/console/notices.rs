@@ -55,6 +55,7 @@ notices! {
     CreditsRequested = "credits_requested", "Your request was sent. The market adds the credits when it has your payment.";
     CreditRequestCanceled = "credit_request_canceled", "Your request for credits was canceled.";
     MarkedRead = "marked_read", "The notifications were marked as read.";
+    MarkedOldest = "marked_oldest", "The oldest notifications were marked as read. If others are still unread, mark all as read again.";
     KeyRevoked = "key_revoked", "The key was revoked. Requests with it are refused from now on.";
     SessionEnded = "session_ended", "The session was ended.";
     SessionsEnded = "sessions_ended", "All other sessions were ended.";

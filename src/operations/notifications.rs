@@ -10,7 +10,6 @@ use crate::{
         listings::Actor,
         notifications::NotificationType,
         teams::TeamRowId,
-        time::Timestamp,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -80,13 +79,18 @@ pub fn unread_count(reader: &Reader, member: &Member) -> Result<u64> {
     store::notifications::count_unread(reader.rows, member.team_row_id())
 }
 
+/// Returns the unread notification of the team that was written last; its time can be earlier than that of others.
+pub fn newest_unread(reader: &Reader, member: &Member) -> Result<Option<Uuid>> {
+    store::notifications::newest_unread(reader.rows, member.team_row_id())
+}
+
 /// Which notifications a team marks as read.
 #[derive(Clone, Copy, Debug)]
 pub enum MarkedRead<'a> {
     /// Those with these IDs.
     These(&'a [Uuid]),
-    /// The oldest [`MAX_READ_AT_ONCE`] of the unread ones that were written until this time.
-    Until(Timestamp),
+    /// The oldest [`MAX_READ_AT_ONCE`] of the unread ones that were written before the one with this ID, and this one.
+    Until(Uuid),
 }
 
 /// Marks notifications of the team as read. Fails if one of the IDs is not of a notification of the team. Returns the number of
@@ -99,17 +103,13 @@ pub fn mark_read_by_team(
 ) -> Result<u64> {
     let team = member.team_row_id();
     let unread = match marked {
-        MarkedRead::Until(time) => {
-            store::notifications::list_unread(writer.rows, team, time, MAX_READ_AT_ONCE)?
+        MarkedRead::Until(newest) => {
+            find_own(writer, team, newest)?;
+            store::notifications::list_unread(writer.rows, team, newest, MAX_READ_AT_ONCE)?
         }
         MarkedRead::These(ids) => {
             check_count(ids.len())?;
-            let own = ids.iter().map(|id| {
-                let found = store::notifications::find_team(writer.rows, *id)?;
-                let own = found.filter(|(owner, _)| *owner == team).ok_or_else(not_found)?;
-                Ok((*id, own.1))
-            });
-            own.collect::<Result<Vec<_>>>()?
+            ids.iter().map(|id| find_own(writer, team, *id)).collect::<Result<Vec<_>>>()?
         }
     };
     let mut count = 0;
@@ -117,6 +117,13 @@ pub fn mark_read_by_team(
         count += u64::from(mark(writer, team, actor, id, kind)?);
     }
     Ok(count)
+}
+
+/// Returns the ID and the type of a notification of the team.
+fn find_own(writer: &Writer, team: TeamRowId, id: Uuid) -> Result<(Uuid, NotificationType)> {
+    let found = store::notifications::find_team(writer.rows, id)?;
+    let (_, kind) = found.filter(|(owner, _)| *owner == team).ok_or_else(not_found)?;
+    Ok((id, kind))
 }
 
 fn check_count(count: usize) -> Result<()> {

@@ -246,15 +246,22 @@ pub fn find_team(reader: &Reader, id: Uuid) -> Result<Option<(TeamRowId, Notific
     reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns the IDs and types of a team's oldest unread notifications that were written until a time.
+/// Returns the ID of the unread notification of a team that was inserted last. Its time can be earlier than that of others.
+pub fn newest_unread(reader: &Reader, team: TeamRowId) -> Result<Option<Uuid>> {
+    const SQL: &str =
+        "SELECT uuid FROM notifications WHERE team = ?1 AND NOT is_read ORDER BY id DESC LIMIT 1";
+    reader.query_first(SQL, [team], |row| row.get(0))
+}
+
+/// Returns the IDs and types of a team's oldest unread notifications that were inserted before this one, and its own.
 pub fn list_unread(
     reader: &Reader,
     team: TeamRowId,
-    until: Timestamp,
+    until: Uuid,
     limit: u32,
 ) -> Result<Vec<(Uuid, NotificationType)>> {
-    const SQL: &str =
-        "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read AND created_at <= ?2
+    const SQL: &str = "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read
+            AND id <= (SELECT id FROM notifications WHERE uuid = ?2)
         ORDER BY id LIMIT ?3";
     reader.query_all(SQL, (team, until, limit), |row| Ok((row.get(0)?, row.get(1)?)))
 }

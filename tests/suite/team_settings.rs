@@ -204,7 +204,21 @@ fn a_team_marks_its_own_notifications_as_read() {
     assert_eq!(code(mark(MarkedRead::These(&[own, of_other]))), Some("not_found"));
     assert_eq!(unread("seller"), before.0 + 2);
     assert_eq!(mark(MarkedRead::These(&[own, own])).unwrap(), 1);
-    assert_eq!(mark(MarkedRead::Until(Timestamp(0))).unwrap(), 0);
-    assert_eq!(mark(MarkedRead::Until(market.clock().now())).unwrap(), before.0 + 1);
-    assert_eq!((unread("seller"), unread("buyer")), (0, before.1 + 1));
+    assert_eq!(code(mark(MarkedRead::Until(of_other))), Some("not_found"));
+    // What is written later stays unread, also if it has an earlier time.
+    market
+        .write(|writer| {
+            let team = team(writer.rows, "seller").row_id;
+            let sold = ("Sold before", "A listing was sold.");
+            notifications::send(
+                &writer.as_of(Timestamp(0)),
+                team,
+                NotificationType::SaleCompleted,
+                sold,
+                "/wallet",
+            )
+        })
+        .unwrap();
+    assert_eq!(mark(MarkedRead::Until(own)).unwrap(), before.0 + 1);
+    assert_eq!((unread("seller"), unread("buyer")), (1, before.1 + 1));
 }

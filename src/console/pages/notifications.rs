@@ -1,17 +1,20 @@
 //! The notifications of a team, with links to their subjects.
 
 use crate::{
-    console::{lists, prelude::*},
+    console::{
+        lists::{self, ShowActions},
+        prelude::*,
+    },
     domain::notifications::NotificationType,
-    operations::notifications::MarkedRead,
+    operations::notifications::{MAX_READ_AT_ONCE, MarkedRead},
     store::notifications::Notification,
 };
 
 /// Path of the button that marks all notifications as read.
 const READ_ALL: &str = "/notifications/read";
 
-/// Field with the time at which the list was shown, in microseconds: what was written later, nobody has seen.
-const SHOWN_AT: &str = "shown_at";
+/// Field with the ID of the newest unread notification when the list was shown: what was written later, nobody has seen.
+const NEWEST: &str = "newest";
 
 /// Field with the filters of the list, which shows them again after a notification was marked as read.
 const LIST: &str = "list";
@@ -60,15 +63,24 @@ impl List<Member> for Notifications {
         tables::empty("There are no notifications", advice, None)
     }
 
-    fn finish(context: &Context, content: Content) -> Content {
-        let all = html! {
-            input type="hidden" name=(SHOWN_AT) value=(context.now().0);
-            button { "Mark all as read" }
-        };
-        content
-            .with_actions(fields::form_with_class(context, READ_ALL, "row", &all))
-            .with_request("/v2/vendor/notifications")
+    fn actions(reader: &Reader, member: &Member) -> Result<Option<ShowActions>> {
+        let newest = notifications::newest_unread(reader, member)?;
+        Ok(newest
+            .map(|newest| -> ShowActions { Box::new(move |context: &Context| mark_all(context, newest)) }))
     }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.with_request("/v2/vendor/notifications")
+    }
+}
+
+/// Returns the button that marks all notifications as read that were written before the newest one, and this one.
+fn mark_all(context: &Context, newest: Uuid) -> Markup {
+    let form = html! {
+        input type="hidden" name=(NEWEST) value=(newest);
+        button { "Mark all as read" }
+    };
+    fields::form_with_class(context, READ_ALL, "row", &form)
 }
 
 fn states() -> Vec<(&'static str, String)> {
@@ -180,14 +192,16 @@ impl Action<Member> for MarkAllRead {
     const TITLE: &'static str = "Mark all notifications as read";
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let shown_at = fields.get(SHOWN_AT).and_then(|micros| micros.parse().ok()).map(Timestamp);
-        let until = shown_at.unwrap_or_else(|| visit.now());
+        let incomplete = "The form does not say what was shown. Press the button on the list again.";
+        let newest = fields.parsed(NEWEST, incomplete, |id| Uuid::try_parse(id).ok())?;
+        let newest = newest.ok_or_else(|| invalid(NEWEST, incomplete))?;
         let change = Change::new("read_notifications", "team", visit.access.team().id);
         let mark = changes::perform(visit, fields, change, move |writer, member| {
-            notifications::mark_read_by_team(writer, member, Actor::Team, MarkedRead::Until(until))
+            notifications::mark_read_by_team(writer, member, Actor::Team, MarkedRead::Until(newest))
         });
-        mark.await?;
-        Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
+        let is_limited = mark.await? >= u64::from(MAX_READ_AT_ONCE);
+        let notice = if is_limited { Notice::MarkedOldest } else { Notice::MarkedRead };
+        Ok(Answer::done(paths::NOTIFICATIONS, notice))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Credits that a team asks for, its entries, and its notifications.
 
 use marketplace::{
-    clock::fixture_record_id, domain::notifications::NotificationType, operations::notifications,
+    clock::fixture_record_id,
+    domain::{notifications::NotificationType, time::Timestamp},
+    operations::notifications,
 };
 use serde_json::json;
 
@@ -125,13 +127,12 @@ async fn notifications_are_marked_as_read() {
     browser.get(&opened).await;
     let again = browser.get("/console/notifications?state=unread").await;
     assert_eq!(again.text.matches("Mark as read<").count() + 1, listed, "{}", again.visible());
-    // What has arrived since the list was shown stays unread.
+    // What has arrived since the list was shown stays unread, also if it has the time at which a step was due before.
     let all = "/console/notifications/read";
-    market.clock().advance(1);
     let later = market.market().write_blocking(|writer| {
         let team = teams::team(writer.rows, demo_records().team_of(VENDOR)).row_id;
         notifications::send(
-            writer,
+            &writer.as_of(Timestamp(writer.now.0 - 60_000_000)),
             team,
             NotificationType::SaleCompleted,
             ("Sold since", "A listing was sold."),
@@ -143,8 +144,14 @@ async fn notifications_are_marked_as_read() {
     let left = browser.get("/console/notifications?state=unread").await;
     left.expect(200, "Sold since");
     assert_eq!(left.text.matches("Mark as read<").count(), 1, "{}", left.visible());
+    for (newest, status) in [("", 422), ("now", 422), ("4c1852a8-6f3e-4cbb-9d3e-111111111111", 404)] {
+        let refused = browser.submit(&left, all, &[("newest", newest)]).await;
+        assert_eq!(refused.status(), status, "{newest}: {}", refused.visible());
+    }
     assert_eq!(browser.submit(&left, all, &[]).await.status(), 303);
-    browser.get("/console/notifications?state=unread").await.expect(200, "Nothing matches");
+    let none = browser.get("/console/notifications?state=unread").await;
+    none.expect(200, "Nothing matches");
+    assert!(!none.text.contains("Mark all as read"), "{}", none.visible());
     let other = Browser::signed_in(&market, BUYER).await;
     other.post(&one, &[]).await.expect(404, "This is not here");
 }
