@@ -197,7 +197,7 @@ fn as_request(context: &Context, method: &str, path: &str, body: Option<&str>) -
         command.push_str(body);
         command.push('\'');
     }
-    html! { details.no-print { summary.note { "As a request" } pre { code { (command) } } } }
+    html! { details #as-request.no-print { summary.note { "As a request" } pre { code { (command) } } } }
 }
 
 fn top(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {

@@ -210,10 +210,12 @@ fn of_subject(checks: &[&CheckRow]) -> Markup {
     }
     let (passed, other): (Vec<Line>, Vec<Line>) =
         lines.into_iter().partition(|line| line.worst == CheckStatus::Passed);
+    let subject = checks.first().and_then(|check| check.asset.as_ref());
+    let subject = subject.map_or_else(|| "listing".to_owned(), |asset| asset.id.to_string());
     html! {
         @if !other.is_empty() { ul.checks { @for line in &other { (shown(line)) } } }
         @if !passed.is_empty() {
-            details open[other.is_empty()] {
+            details id={ "passed-" (subject) } open[other.is_empty()] {
                 summary { (text::counted(passed.len() as u64, "check passed", "checks passed")) }
                 ul.checks { @for line in &passed { (shown(line)) } }
             }
@@ -240,7 +242,7 @@ fn shown(line: &Line) -> Markup {
                 span.note { (word) " · " (weight) " · " (evidence::maker(check.kind)) }
                 @if check.kind == CheckKind::Task {
                     p { (line.passed) " of " (text::counted(all as u64, "task", "tasks")) " passed." }
-                    @if !open.is_empty() { details {
+                    @if !open.is_empty() { details id={ "tasks-" (check.id) } {
                         summary { "What did not pass" }
                         ul { @for (message, _) in open.iter().take(MAX_TASKS) { li.long { (message) } } }
                         @if open.len() > MAX_TASKS { p.note { "And " (open.len() - MAX_TASKS) " more." } }

@@ -162,6 +162,6 @@ fn languages(details: &AssetDetails) -> Markup {
         h3 { "Languages" }
         (bars::bar(&shares, "bar"))
         (bars::legend(&shares))
-        details { summary { "As a table" } (tables::of("Languages", sorted.iter().zip(&shares), row)) }
+        details #languages-table { summary { "As a table" } (tables::of("Languages", sorted.iter().zip(&shares), row)) }
     }
 }

@@ -23,25 +23,33 @@ pub fn tree(roots: &[Node]) -> Markup {
     html! {
         @if !roots.is_empty() {
             h3 { "Structure" }
-            div.tree { (level(roots, &mut remaining)) }
+            div.tree { (level(roots, "tree", &mut remaining)) }
         }
     }
 }
 
-fn level(nodes: &[Node], remaining: &mut usize) -> Markup {
+/// Returns what is in a directory with this ID.
+fn level(nodes: &[Node], id: &str, remaining: &mut usize) -> Markup {
     let shown = nodes.len().min(MAX_CHILDREN).min(*remaining);
     *remaining -= shown;
     html! {
         ul {
             @for node in &nodes[..shown] { li {
                 @if node.kind == NodeKind::Directory && !node.children.is_empty() {
-                    details { summary { bdi { (node.name) "/" } } (level(&node.children, remaining)) }
+                    @let id = format!("{id}/{}", without_spaces(&node.name));
+                    details id=(id) { summary { bdi { (node.name) "/" } } (level(&node.children, &id, remaining)) }
                 } @else if node.kind == NodeKind::Directory { bdi { (node.name) "/" } }
                 @else { bdi { (node.name) } }
             } }
             @if shown < nodes.len() { li.note { "And " (text::grouped((nodes.len() - shown) as u64)) " more" } }
         }
     }
+}
+
+/// Returns a name as a part of the ID of an element. The page is replaced again and again while data is read, and what is open in
+/// it stays with its ID.
+fn without_spaces(name: &str) -> String {
+    form_urlencoded::byte_serialize(name.as_bytes()).collect()
 }
 
 /// Returns the tables in the data.
@@ -75,7 +83,7 @@ fn shown(table: &Table) -> Markup {
     };
     let more = table.columns.len().saturating_sub(MAX_COLUMNS);
     html! {
-        details {
+        details id={ "table/" (without_spaces(&table.path)) } {
             summary.long {
                 bdi.mono { (table.path) }
                 span.note { (text::counted(table.columns.len() as u64, "column", "columns")) }

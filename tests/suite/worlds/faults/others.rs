@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{OPERATOR, VENDOR, add, advance, create_world, list, market_with_world, sandbox};
-use crate::harness::TestMarket;
+use crate::harness::{TestMarket, browser::Browser};
 
 /// Links a repository to a new codebase of the world `one`. Returns the path of the codebase.
 async fn link(market: &TestMarket) -> String {
@@ -105,6 +105,22 @@ impl Hooked {
 
 fn attempts(inbox: &[(String, u64)]) -> Vec<u64> {
     inbox.iter().map(|(_, attempt)| *attempt).collect()
+}
+
+/// The page puts new messages above others while it is read. What is open stays with its ID.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_have_ids_on_their_page() {
+    let hooked = Hooked::create().await;
+    hooked.create_team("First").await;
+    assert_eq!(hooked.inbox().await.len(), 1);
+    let operator = Browser::signed_in(&hooked.market, OPERATOR).await;
+    let page = "/console/operator/worlds/one/inbox";
+    operator.get(page).await.expect(200, "<details id=\"message-1\">");
+    hooked.create_team("Second").await;
+    assert_eq!(hooked.inbox().await.len(), 2);
+    let both = operator.get(page).await;
+    let at = |number: u64| both.text.find(&format!("<details id=\"message-{number}\">")).expect("a message");
+    assert!(at(2) < at(1), "{}", both.visible());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -50,7 +50,7 @@ fn table(messages: &[Arc<InboxMessage>]) -> Markup {
             Head::text("Address").cell(html! { span.mono.long { (message.url) } }),
             Head::number("Attempt").cell(message.attempt),
             Head::text("Sent").cell(text::moment(message.sent_at)),
-            Head::text("Message").cell(html! { details {
+            Head::text("Message").cell(html! { details id={ "message-" (message.number) } {
                 summary { "Headers and body" }
                 pre { code.long {
                     @for (name, value) in &message.headers { (name) ": " (value) "\n" }
