@@ -346,6 +346,8 @@ async fn chosen_assets_stay_chosen_on_other_pages() {
     let second = browser.get(&format!("{INVENTORY}?query=wombat&from=50&{}", all.join("&"))).await;
     second.expect(200, "10 assets had to be left out");
     assert_eq!(second.text.matches("type=\"hidden\" name=\"asset\"").count(), 100);
+    let head = second.text.split('"').find(|part| part.contains("sort=price")).expect("the head of a column");
+    assert_eq!(head.matches("asset=").count(), 150, "what is left out is not in it: {head}");
     let everything = browser.get(&format!("{INVENTORY}?query=wombat&all=1&from=50")).await;
     everything.expect(200, "name=\"all\" value=\"1\"").expect(200, "All 160 that match are chosen");
 }

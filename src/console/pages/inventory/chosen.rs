@@ -8,19 +8,25 @@ use crate::{console::prelude::*, domain::inventory::Asset};
 /// Maximum number of assets of other pages that stay chosen. With those of a page, they fit into an address that proxies take.
 const MAX_ELSEWHERE: usize = 100;
 
-/// The chosen assets that are not on the page.
+/// The chosen assets that are not on the page, besides those on it.
 pub struct Elsewhere {
     assets: Vec<Uuid>,
     left_out: u64,
+    here: Vec<Uuid>,
 }
 
 impl Elsewhere {
     /// Returns the chosen assets that are not among those that the page shows.
     pub fn of(chosen: &[Uuid], shown: &[Asset]) -> Elsewhere {
-        let is_here = |id: &Uuid| shown.iter().any(|asset| asset.id == *id);
-        let all: BTreeSet<Uuid> = chosen.iter().copied().filter(|id| !is_here(id)).collect();
+        let here: Vec<Uuid> = shown.iter().map(|asset| asset.id).filter(|id| chosen.contains(id)).collect();
+        let all: BTreeSet<Uuid> = chosen.iter().copied().filter(|id| !here.contains(id)).collect();
         let left_out = all.len().saturating_sub(MAX_ELSEWHERE) as u64;
-        Elsewhere { assets: all.into_iter().take(MAX_ELSEWHERE).collect(), left_out }
+        Elsewhere { assets: all.into_iter().take(MAX_ELSEWHERE).collect(), left_out, here }
+    }
+
+    /// Returns what stays chosen on another page: all but what is left out.
+    pub fn selection(&self) -> Selection {
+        Selection::Assets(self.here.iter().chain(&self.assets).copied().collect())
     }
 
     /// Whether there are none.

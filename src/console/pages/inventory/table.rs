@@ -45,7 +45,7 @@ impl Position {
     }
 
     /// Returns the single assets that are chosen.
-    fn chosen(&self) -> &[Uuid] {
+    pub fn chosen(&self) -> &[Uuid] {
         match &self.selection {
             Some(Selection::Assets(assets)) => assets,
             _ => &[],
@@ -62,7 +62,7 @@ pub fn table(
     chosen: InventoryColumns,
 ) -> Markup {
     let total = found.total(state);
-    let elsewhere = Elsewhere::of(position.chosen(), &found.page.items);
+    let elsewhere = found.elsewhere(position);
     html! {
         (elsewhere.warning())
         form.stack #assets action=(context.links.to(&format!("{}/new", paths::BULK_CHANGES))) autocomplete="off" data-assets {
@@ -74,7 +74,7 @@ pub fn table(
             div.scroll tabindex="0" role="region" aria-label="Assets, table" {
                 (bulk_bar(context, state, total, position, &elsewhere))
                 table.dense {
-                    thead { (heads(context, state, position, chosen)) }
+                    thead { (heads(context, state, &elsewhere.selection(), chosen)) }
                     tbody { @for row in found.rows() { (table_row(context, &row, position, chosen)) } }
                 }
             }
@@ -110,13 +110,18 @@ fn bulk_bar(
     }
 }
 
-fn heads(context: &Context, state: &InventoryState, position: &Position, chosen: InventoryColumns) -> Markup {
+fn heads(
+    context: &Context,
+    state: &InventoryState,
+    selection: &Selection,
+    chosen: InventoryColumns,
+) -> Markup {
     html! { tr {
         (chosen::all_of_page())
-        (head(context, state, position, ("Asset", false), Some(SortColumn::Name)))
+        (head(context, state, selection, ("Asset", false), Some(SortColumn::Name)))
         @for column in chosen.iter() {
             @let shown = columns::head(column);
-            (head(context, state, position, (shown.name, shown.is_number), columns::sort(column)))
+            (head(context, state, selection, (shown.name, shown.is_number), columns::sort(column)))
         }
     } }
 }
@@ -126,7 +131,7 @@ fn heads(context: &Context, state: &InventoryState, position: &Position, chosen:
 fn head(
     context: &Context,
     state: &InventoryState,
-    position: &Position,
+    selection: &Selection,
     (name, is_number): (&str, bool),
     sort: Option<SortColumn>,
 ) -> Markup {
@@ -143,8 +148,7 @@ fn head(
         SortDirection::Ascending => ("ascending", " ↑"),
         SortDirection::Descending => ("descending", " ↓"),
     };
-    let query = state.query().with(SORT, column.as_str()).with(DIRECTION, next.as_str());
-    let query = Selection::Assets(position.chosen().to_vec()).on(query);
+    let query = selection.on(state.query().with(SORT, column.as_str()).with(DIRECTION, next.as_str()));
     html! {
         th scope="col" class=[is_number.then_some("num")] aria-sort=[is_current.then_some(word)] {
             a href=(context.here(&query)) { (name) @if is_current { (arrow) } }
