@@ -110,6 +110,12 @@ async function attachFromPages(page) {
   await page.getByText("2 selected", { exact: true }).waitFor();
   await page.goForward();
   await page.getByText("3 selected, 2 of them on other pages").waitFor();
+  // A search keeps them, also those that were chosen on the page since it was loaded.
+  await boxes.nth(0).uncheck();
+  await boxes.nth(1).check();
+  await page.locator("form[aria-label='Search your inventory'] button").click();
+  await page.waitForURL((url) => !url.searchParams.has("sort"));
+  await page.getByText(/^3 selected/).waitFor();
   await page.getByRole("button", { name: "Attach the chosen ones" }).click();
   await page.getByText("3 assets were attached").waitFor();
 }

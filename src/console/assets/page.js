@@ -340,18 +340,34 @@ if (assets) {
     all.checked = chosen > 0 && chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
   };
-  // The address has what is chosen, so that going back to the page shows it again. So have those of other orders.
-  const keepChosen = () => {
-    const ids = new FormData(assets).getAll("asset");
-    const kept = (address) => {
-      const url = new URL(address);
-      url.searchParams.delete("asset");
-      for (const id of ids) url.searchParams.append("asset", id);
-      return url;
-    };
-    history.replaceState(history.state, "", kept(location));
-    for (const link of assets.querySelectorAll("thead a")) link.href = kept(link.href);
+  const chosenIds = () => new FormData(assets).getAll("asset");
+  const kept = (address) => {
+    const url = new URL(address, location);
+    url.searchParams.delete("asset");
+    for (const id of chosenIds()) url.searchParams.append("asset", id);
+    return url;
   };
+  // The address has what is chosen, so that going back to the page shows it again. So have those of other filters and orders, but
+  // not those that choose something else, and not that of the file.
+  const keepChosen = () => {
+    history.replaceState(history.state, "", kept(location));
+    for (const link of document.querySelectorAll("#main a:not([download])")) {
+      if (link.pathname === location.pathname && !link.closest(".bulk")) link.href = kept(link.href);
+    }
+  };
+  // So have forms that show the page with other filters, and those that return to it.
+  document.addEventListener("formdata", (event) => {
+    const { target, formData } = event;
+    if (target === assets || !target.closest("#main")) return;
+    const next = formData.get("next");
+    if (next) {
+      const url = kept(next);
+      formData.set("next", url.pathname + url.search);
+    } else if (target.method === "get" && new URL(target.action).pathname === location.pathname) {
+      formData.delete("asset");
+      for (const id of chosenIds()) formData.append("asset", id);
+    }
+  });
   all.hidden = boxes.length === 0;
   // Browsers check boxes again on the way back to a page.
   addEventListener("pageshow", count);

@@ -318,12 +318,26 @@ async fn chosen_assets_stay_chosen_on_other_pages() {
     let back = browser.get(&format!("{INVENTORY}?query=wombat&sort=name&{chosen}&from=0")).await;
     let checked = |id: &str| format!("value=\"{id}\" checked");
     back.expect(200, &checked(one)).expect(200, &checked(two)).expect(200, &hidden(&three));
-    assert!(!back.text.contains(&hidden(one)), "an asset of the page is chosen twice");
+    let (_, form) = back.text.split_once("id=\"assets\"").expect("the form of the table");
+    assert!(!form.contains(&hidden(one)), "an asset of the page is chosen twice");
     let chosen_still = chosen.replace('&', "&amp;");
     back.expect(
         200,
         &format!("{INVENTORY}?query=wombat&amp;sort=price&amp;direction=desc&amp;{chosen_still}\""),
     );
+
+    // Other filters, groups, and columns keep it, too.
+    back.expect(200, &format!("{INVENTORY}?sort=name&amp;direction=asc&amp;{chosen_still}\""));
+    back.expect(200, &format!("&amp;sort=name&amp;direction=asc&amp;{chosen_still}\" data-group="));
+    let next = format!("/inventory?query=wombat&amp;sort=name&amp;direction=asc&amp;{chosen_still}");
+    back.expect(200, &format!("name=\"next\" value=\"{next}\""));
+    let (_, filters) = back.text.split_once("aria-label=\"Filters\">").expect("the filters");
+    let filters = filters.split("</form>").next().unwrap();
+    assert_eq!(filters.matches("type=\"hidden\" name=\"asset\"").count(), 3, "{filters}");
+    let built = browser
+        .get(&format!("{INVENTORY}?query=wombat&{chosen}&build=stage&comparison=is&value=complete"))
+        .await;
+    assert!(built.location().ends_with(&format!("&{chosen}")), "{}", built.location());
 
     let change = browser.get(&format!("{NEW}?action=price&query=wombat&sort=name&{chosen}")).await;
     change.expect(200, "Set the price of 3 assets");
@@ -345,7 +359,8 @@ async fn chosen_assets_stay_chosen_on_other_pages() {
         .collect();
     let second = browser.get(&format!("{INVENTORY}?query=wombat&from=50&{}", all.join("&"))).await;
     second.expect(200, "10 assets had to be left out");
-    assert_eq!(second.text.matches("type=\"hidden\" name=\"asset\"").count(), 100);
+    let (_, form) = second.text.split_once("id=\"assets\"").expect("the form of the table");
+    assert_eq!(form.matches("type=\"hidden\" name=\"asset\"").count(), 100);
     let head = second.text.split('"').find(|part| part.contains("sort=price")).expect("the head of a column");
     assert_eq!(head.matches("asset=").count(), 150, "what is left out is not in it: {head}");
     let everything = browser.get(&format!("{INVENTORY}?query=wombat&all=1&from=50")).await;

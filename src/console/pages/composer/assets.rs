@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     console::{
+        address::next_page,
         forms::KEY_FIELD,
         pages::{
             inventory::state::{self, InventoryState, Selection},
@@ -129,7 +130,10 @@ impl Action<Vendor> for Detach {
             listing_assets::detach(writer, vendor, Actor::Team, id, asset)
         });
         detach.await.map_err(own_listings::in_words)?;
-        Ok(Answer::done(&paths::listing_assets(id), Notice::Detached))
+        let page = paths::listing_assets(id);
+        let is_page = |next: &&str| next.split('?').next() == Some(page.as_str());
+        let next = fields.get(found::NEXT).and_then(next_page).filter(is_page);
+        Ok(Answer::done(next.unwrap_or(&page), Notice::Detached))
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
             p { "Nothing is attached yet. A listing needs at least one asset to be submitted." }
         } @else {
             (table(context, found))
-            (found::pager(context, found::ATTACHED_FROM, found.attached.items.len(), total, found.has_choices()))
+            (found::pager(context, found::ATTACHED_FROM, found.attached.items.len(), total, Some(&found.query(context))))
         }
     };
     tables::section("attached", "Attached", &content)
@@ -51,6 +51,8 @@ fn detach_button(context: &Context, found: &Found, asset: &Asset) -> Markup {
     let path = format!("{}/detach", paths::listing_assets(found.listing.id));
     let content = html! {
         input type="hidden" name="asset" value=(asset.id);
+        // The page that is shown again.
+        input type="hidden" name=(found::NEXT) value=(found.query(context).at(&context.path));
         button.little.quiet { "Detach" span.out { " " bdi { (sample::title(asset)) } } }
     };
     fields::form_with_class(context, &path, "row", &content)

@@ -41,8 +41,10 @@ fn search_form(context: &Context, found: &Found) -> Markup {
     let groups = groups.iter().map(|(id, name)| (id.as_str(), name.clone()));
     let groups = [("", "All groups".to_owned())].into_iter().chain(groups);
     let group = state.group.map(|group| group.to_string()).unwrap_or_default();
+    let selection = found.chosen(context).selection();
     let form = html! {
         form.stack method="get" action={ (context.links.to(&context.path)) "#attach" } aria-label="Search your inventory" {
+            (selection.hidden())
             div.two {
                 (Field::text(state::TEXT, "Name contains").value(state.text.as_str()).at_most(200).show(&inputs))
                 (fields::select(&inputs, state::KIND, "Kind", kind_choices, state.kind.map_or("", Kind::as_str)))
@@ -52,10 +54,15 @@ fn search_form(context: &Context, found: &Found) -> Markup {
                     .value(state.filter_text.as_str())
                     .show(&inputs))
             }
-            div.row { button { "Search" } a.button.quiet href={ (context.links.to(&context.path)) "#attach" } { "Show all" } }
+            div.row { button { "Search" } a.button.quiet href=(everything(context, &selection)) { "Show all" } }
         }
     };
     html! { (badges::refusal(&inputs)) (form) }
+}
+
+/// Returns the address of the page without a search, which keeps what is chosen.
+fn everything(context: &Context, selection: &Selection) -> String {
+    found::address(context, &selection.on(Query::default()), FROM)
 }
 
 fn nothing(context: &Context, found: &Found) -> Markup {
@@ -67,7 +74,7 @@ fn nothing(context: &Context, found: &Found) -> Markup {
             Some(("Add assets", &add)),
         );
     }
-    let all = context.links.to(&context.path);
+    let all = everything(context, &found.chosen(context).selection());
     tables::empty("Nothing matches", "No asset of yours has all of these values.", Some(("Show all", &all)))
 }
 
@@ -75,8 +82,7 @@ fn choices(context: &Context, found: &Found) -> Markup {
     let Some(candidates) = &found.candidates else { return Markup::default() };
     let total = candidates.counts.total();
     let query = found.state.query();
-    let chosen = chosen_assets(context);
-    let elsewhere = Elsewhere::of(&chosen, &candidates.items);
+    let elsewhere = found.chosen(context);
     let rows = candidates.items.iter().map(|asset| (asset, why_not(found, asset)));
     let rows: Vec<(&Asset, Option<String>)> = rows.collect();
     let bar = html! {
@@ -101,8 +107,8 @@ fn choices(context: &Context, found: &Found) -> Markup {
             (fields::form_key(context))
             (elsewhere.hidden())
             (bar)
-            (table(context, &rows, &chosen))
-            (found::pager(context, FROM, rows.len(), total, true))
+            (table(context, &rows, &elsewhere))
+            (found::pager(context, FROM, rows.len(), total, None))
             // After the buttons of the pages: the first value of a name counts.
             (found.state.hidden_with_order())
             @for name in [FROM, ATTACHED_FROM] {
@@ -112,15 +118,7 @@ fn choices(context: &Context, found: &Found) -> Markup {
     }
 }
 
-/// Returns the assets that are chosen in a refused form, or by the address.
-fn chosen_assets(context: &Context) -> Vec<Uuid> {
-    match Selection::of(context.inputs.typed().map_or(&context.query, Fields::values)) {
-        Some(Selection::Assets(assets)) => assets,
-        _ => Vec::new(),
-    }
-}
-
-fn table(context: &Context, rows: &[(&Asset, Option<String>)], chosen: &[Uuid]) -> Markup {
+fn table(context: &Context, rows: &[(&Asset, Option<String>)], elsewhere: &Elsewhere) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Assets to attach, table" {
             table.dense {
@@ -133,7 +131,7 @@ fn table(context: &Context, rows: &[(&Asset, Option<String>)], chosen: &[Uuid]) 
                     @let [name, kind, stage, price] = attached::cells(context, asset);
                     tr {
                         td { @if reason.is_none() {
-                            input type="checkbox" name=(state::ASSET) value=(asset.id) checked[chosen.contains(&asset.id)]
+                            input type="checkbox" name=(state::ASSET) value=(asset.id) checked[elsewhere.is_chosen(&asset.id)]
                                 aria-label={ "Choose " (super::sample::title(asset)) };
                         } }
                         th scope="row" { (name) }

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use crate::{
     console::{
         forms::{KEY_FIELD, OPENED_BY_FIELD},
-        pages::inventory::state::{self, InventoryState},
+        pages::inventory::{
+            chosen::Elsewhere,
+            state::{self, InventoryState, Selection},
+        },
         parts::assets,
         prelude::*,
     },
@@ -25,6 +28,9 @@ pub(super) const FROM: &str = state::FROM;
 
 /// Field of the query with the number of attached assets before the page.
 pub(super) const ATTACHED_FROM: &str = "attached_from";
+
+/// Field of the form that detaches an asset, with the page that is shown again.
+pub(super) const NEXT: &str = "next";
 
 /// ID of the form with the table of candidates.
 pub(super) const FORM: &str = "candidates";
@@ -51,6 +57,22 @@ impl Found {
     /// Whether the page has the form with candidates.
     pub(super) fn has_choices(&self) -> bool {
         self.candidates.as_ref().is_some_and(|candidates| candidates.counts.total() > 0)
+    }
+
+    /// Returns the assets that are chosen in a refused form, or by the address.
+    pub(super) fn chosen(&self, context: &Context) -> Elsewhere {
+        let chosen = match Selection::of(context.inputs.typed().map_or(&context.query, Fields::values)) {
+            Some(Selection::Assets(assets)) => assets,
+            _ => Vec::new(),
+        };
+        let shown = self.candidates.as_ref().map(|candidates| candidates.items.as_slice());
+        Elsewhere::of(&chosen, shown.unwrap_or_default())
+    }
+
+    /// Returns the query of the page as it is shown, with what is chosen.
+    pub(super) fn query(&self, context: &Context) -> Query {
+        let query = context.query.without(state::ASSET, None).without(Notice::FIELD, None);
+        self.chosen(context).selection().on(query)
     }
 }
 
@@ -81,19 +103,27 @@ pub(super) fn address(context: &Context, query: &Query, name: &str) -> String {
     format!("{}#{part}", context.here(&query.without(Notice::FIELD, None)))
 }
 
-/// Shows what leads to the other pages of one of the tables; the other table stays on its page. If the page `has_choices`,
-/// buttons of their form do, so that what is chosen stays chosen.
-pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64, has_choices: bool) -> Markup {
+/// Shows what leads to the other pages of one of the tables; the other table stays on its page. These are links with this query,
+/// or else buttons of the form with the candidates, so that what is chosen stays chosen. Outside of the form, they are links:
+/// Enter presses the first button of a form.
+pub(super) fn pager(
+    context: &Context,
+    name: &str,
+    shown: usize,
+    total: u64,
+    linked: Option<&Query>,
+) -> Markup {
     let from = offset(context, name);
     let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);
     let step = |from: u64, label: &str| {
         let number = if from == 0 { String::new() } else { from.to_string() };
         html! {
-            @if has_choices {
-                button form=(FORM) name=(name) value=(from) formmethod="get"
-                    formaction=(address(context, &Query::default(), name)) { (label) }
-            } @else {
-                a.button href=(address(context, &context.query.with(name, &number), name)) { (label) }
+            @match linked {
+                Some(query) => a.button href=(address(context, &query.with(name, &number), name)) { (label) },
+                None => {
+                    button name=(name) value=(from) formmethod="get"
+                        formaction=(address(context, &Query::default(), name)) { (label) }
+                }
             }
         }
     };

@@ -29,6 +29,11 @@ impl Elsewhere {
         Selection::Assets(self.here.iter().chain(&self.assets).copied().collect())
     }
 
+    /// Whether an asset of the page is chosen.
+    pub fn is_chosen(&self, id: &Uuid) -> bool {
+        self.here.contains(id)
+    }
+
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.assets.is_empty()

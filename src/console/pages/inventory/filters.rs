@@ -4,7 +4,7 @@
 use super::{
     columns,
     found::Found,
-    state::{DIRECTION, FILTER, GROUP, InventoryState, KIND, LISTING, SORT, STAGE, TEXT, hidden},
+    state::{DIRECTION, FILTER, GROUP, InventoryState, KIND, LISTING, SORT, STAGE, Selection, TEXT, hidden},
     words,
 };
 use crate::{
@@ -31,9 +31,9 @@ const COMPARISON: &str = "comparison";
 /// Field with the value of the builder.
 const VALUE: &str = "value";
 
-/// Returns the address of the inventory in a state.
-pub fn address(context: &Context, state: &InventoryState) -> String {
-    state.query().at(&context.links.to(paths::INVENTORY))
+/// Returns the address of the inventory in a state, in which the selection stays chosen.
+pub fn address(context: &Context, state: &InventoryState, selection: &Selection) -> String {
+    selection.on(state.query()).at(&context.links.to(paths::INVENTORY))
 }
 
 /// Returns the state with the condition that the builder adds; `None` if it adds none. A value that does not fit becomes part of
@@ -48,8 +48,13 @@ pub fn built(query: &Query, state: &InventoryState) -> Option<InventoryState> {
 }
 
 /// Returns the groups with the numbers of their assets that match, as links that choose one, and the actions on groups.
-pub fn groups(context: &Context, state: &InventoryState, counts: &GroupCounts) -> Markup {
-    let at = |group| address(context, &InventoryState { group, ..state.clone() });
+pub fn groups(
+    context: &Context,
+    state: &InventoryState,
+    selection: &Selection,
+    counts: &GroupCounts,
+) -> Markup {
+    let at = |group| address(context, &InventoryState { group, ..state.clone() }, selection);
     let chosen = counts.groups.iter().find(|(group, _)| Some(group.id) == state.group);
     html! {
         nav.row aria-label="Groups" {
@@ -86,7 +91,7 @@ pub fn inputs(query: &Query, state: &InventoryState) -> Inputs {
 }
 
 /// Returns the form with the search text, the filters, and the order.
-pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Markup {
+pub fn form(context: &Context, state: &InventoryState, selection: &Selection, inputs: &Inputs) -> Markup {
     let directions = [(SortDirection::Ascending, "Ascending"), (SortDirection::Descending, "Descending")];
     let directions = directions.map(|(direction, text)| (direction.as_str(), text.to_owned()));
     // The order without a column has one direction.
@@ -103,6 +108,7 @@ pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Marku
     html! {
         form.stack.tight action=(context.links.to(paths::INVENTORY)) aria-label="Filters" {
             (kept(state, &[GROUP, LISTING]))
+            (selection.hidden())
             div.row {
                 (Field::text(TEXT, "Name contains").value(&state.text).at_most(200).show(inputs))
                 (fields::select(inputs, KIND, "Kind", all(text::choices(assets::kind), "All kinds"), state.kind.map_or("", StringEnum::as_str)))
@@ -127,8 +133,13 @@ fn kept(state: &InventoryState, names: &[&str]) -> Markup {
 }
 
 /// Returns the builder: one form chooses the property, the other one its comparison and its value.
-pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains: &Domains) -> Markup {
-    let chosen = query.get(BUILD).and_then(FilterField::parse);
+pub fn builder(
+    context: &Context,
+    state: &InventoryState,
+    selection: &Selection,
+    domains: &Domains,
+) -> Markup {
+    let chosen = context.query.get(BUILD).and_then(FilterField::parse);
     let fields_of_assets = FilterField::for_kind(None);
     let field = chosen.filter(|field| fields_of_assets.contains(field)).unwrap_or(FilterField::Stage);
     let inputs = Inputs::default();
@@ -145,7 +156,7 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains
     };
     let values: Vec<(&str, String)> =
         values.into_iter().map(|value| (value, words::value(field, value, domains))).collect();
-    let state_fields = state.hidden_with_order();
+    let state_fields = html! { (state.hidden_with_order()) (selection.hidden()) };
     html! {
         details #builder open[chosen.is_some()] {
             summary { "Build a filter" }
@@ -174,12 +185,13 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains
 }
 
 /// Returns the chosen filters, each as a link that drops it.
-pub fn chips(context: &Context, state: &InventoryState, found: &Found) -> Markup {
+pub fn chips(context: &Context, state: &InventoryState, selection: &Selection, found: &Found) -> Markup {
     let chips = chosen(state, found);
-    let chosen =
-        chips.iter().map(|(name, value, without)| (*name, value.as_str(), address(context, without)));
+    let chosen = chips
+        .iter()
+        .map(|(name, value, without)| (*name, value.as_str(), address(context, without, selection)));
     let none = InventoryState { sort: state.sort, ..InventoryState::default() };
-    tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &address(context, &none))
+    tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &address(context, &none, selection))
 }
 
 /// Returns the chosen filters: names, values, and the states without them.

@@ -41,7 +41,11 @@ impl Page<Vendor> for Inventory {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = InventoryState::of(&visit.query);
         if let Some(built) = filters::built(&visit.query, &state) {
-            return Ok(Answer::Redirect(built.query().at(paths::INVENTORY)));
+            let query = match Selection::of(&visit.query) {
+                Some(selection) => selection.on(built.query()),
+                None => built.query(),
+            };
+            return Ok(Answer::Redirect(query.at(paths::INVENTORY)));
         }
         let chosen = chosen_columns(visit);
         if csv::is_asked(&visit.query) {
@@ -56,12 +60,13 @@ impl Page<Vendor> for Inventory {
             visit.read(move |reader, vendor| Found::read(reader, vendor, filter, limit as usize, from));
         let found = page.await?;
         let position = Position { from, selection: Selection::of(&visit.query) };
+        let selection = found.elsewhere(&position).selection();
         let body = if found.page.counts.total() == 0 && state.is_everything() {
             empty(&visit.context, &found)
         } else {
             html! {
                 div.stack {
-                    (filters::groups(&visit.context, &shown, &found.page.counts))
+                    (filters::groups(&visit.context, &shown, &selection, &found.page.counts))
                     (results(&visit.context, &state, &found, &position, chosen))
                 }
             }
@@ -111,18 +116,19 @@ fn results(
     chosen: InventoryColumns,
 ) -> Markup {
     let inputs = filters::inputs(&context.query, state);
+    let selection = &found.elsewhere(position).selection();
     html! {
         div.stack {
-            (filters::form(context, state, &inputs))
+            (filters::form(context, state, selection, &inputs))
             div.row {
-                (filters::builder(context, &context.query, state, &found.names.domains))
-                (columns_form(context, state, chosen))
+                (filters::builder(context, state, selection, &found.names.domains))
+                (columns_form(context, state, selection, chosen))
             }
-            (filters::chips(context, state, found))
+            (filters::chips(context, state, selection, found))
             @if !state.problems.is_empty() {
                 (problems(state))
             } @else if found.page.items.is_empty() {
-                (nothing(context, state, found))
+                (nothing(context, state, selection, found))
             } @else {
                 (table::table(context, state, found, position, chosen))
             }
@@ -139,17 +145,17 @@ fn problems(state: &InventoryState) -> Markup {
 }
 
 /// Returns the content if no asset matches, or if the page is after the last one.
-fn nothing(context: &Context, state: &InventoryState, found: &Found) -> Markup {
+fn nothing(context: &Context, state: &InventoryState, selection: &Selection, found: &Found) -> Markup {
     if found.total(state) > 0 {
-        let first = context.here(&state.query());
+        let first = filters::address(context, state, selection);
         return tables::empty(
             "This page is behind the last asset",
             "",
             Some(("Show the first page", &first)),
         );
     }
-    let (advice, all) =
-        ("Drop one of the filters above, or show all assets.", context.links.to(paths::INVENTORY));
+    let advice = "Drop one of the filters above, or show all assets.";
+    let all = filters::address(context, &InventoryState::default(), selection);
     tables::empty("No asset has all of this", advice, Some(("Show all assets", &all)))
 }
 
@@ -163,13 +169,18 @@ fn empty(context: &Context, found: &Found) -> Markup {
             Some(("Add assets", &context.links.to(paths::ADD_ASSETS))),
         ))
         @if found.page.counts.groups.len() > 1 {
-            (filters::groups(context, &InventoryState::default(), &found.page.counts))
+            (filters::groups(context, &InventoryState::default(), &Selection::Assets(Vec::new()), &found.page.counts))
         }
     }
 }
 
 /// Returns the form that chooses the columns.
-fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColumns) -> Markup {
+fn columns_form(
+    context: &Context,
+    state: &InventoryState,
+    selection: &Selection,
+    chosen: InventoryColumns,
+) -> Markup {
     let names = InventoryColumn::ALL.iter();
     let names = names.map(|column| (column.as_str(), columns::head(*column).name.to_owned()));
     let is_chosen = |name: &str| InventoryColumn::parse(name).is_some_and(|column| chosen.has(column));
@@ -178,7 +189,7 @@ fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColu
             summary { "Columns" }
             form.stack.tight method="post" action=(context.links.to(COLUMNS_PATH)) {
                 (fields::opened_by(context))
-                input type="hidden" name="next" value=(state.query().at(paths::INVENTORY));
+                input type="hidden" name="next" value=(selection.on(state.query()).at(paths::INVENTORY));
                 (fields::checkboxes(&Inputs::default(), COLUMNS, "Shown beside the name", names, is_chosen))
                 div.row {
                     button { "Show these columns" }

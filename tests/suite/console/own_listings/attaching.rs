@@ -90,7 +90,7 @@ async fn search_attaches_what_can_be_attached_and_says_why_not_the_rest() {
 
 /// Returns the values of the form with the candidates and their query, as the button `Next` of their table sends them.
 fn sent_by_next(page: &Page, path: &str, chosen: &[&str]) -> String {
-    let button = "<button form=\"candidates\" name=\"from\" value=\"50\" formmethod=\"get\"";
+    let button = "<button name=\"from\" value=\"50\" formmethod=\"get\"";
     page.expect(200, &format!("{button} formaction=\"{path}#attach\">Next</button>"));
     let fields = page.form(&format!("{path}?query=wombat&amp;sort=name&amp;direction=asc"));
     let chosen = chosen.iter().map(|id| ("asset".to_owned(), (*id).to_owned()));
@@ -125,6 +125,12 @@ async fn assets_of_several_pages_are_attached_together() {
     let second = browser.get(sent.location()).await;
     second.expect(200, "2 assets of other pages chosen").expect(200, "Choose none");
     super::check_markup(&second);
+    // A search keeps it, and so does the page without a search.
+    let elsewhere = format!("asset={}&amp;asset={}", one.min(two), one.max(two));
+    second.expect(200, &format!("href=\"{path}?{elsewhere}#attach\">Show all<"));
+    let (_, search) = second.text.split_once("aria-label=\"Search your inventory\">").expect("a search");
+    let search = search.split("</form>").next().unwrap();
+    assert_eq!(search.matches("type=\"hidden\" name=\"asset\"").count(), 2, "{search}");
     let on_second = here(&second);
     assert_eq!(on_second.len(), 10, "{}", second.visible());
     assert!(on_second.iter().all(|id| ids.contains(id) && !on_first.contains(id)), "{on_second:?}");
@@ -144,6 +150,31 @@ async fn assets_of_several_pages_are_attached_together() {
     let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let attached = browser.post(&form, &all).await;
     attached.expect(200, "3 assets were attached").expect(200, "Choose assets:");
+}
+
+/// What is searched for and chosen stays so when an asset is detached, and on other pages of what is attached.
+#[tokio::test]
+async fn assets_stay_chosen_beside_what_is_attached() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    create_proposed(&market, "Wombat", 60).await;
+    let path = format!("/console/selling/listings/{}/assets", create_draft(&market).await);
+    let all = [("scope", "all"), ("confirmed", "yes"), ("form_key", "all")];
+    browser.post(&format!("{path}?query=wombat"), &all).await.expect(200, "60 assets were attached");
+
+    let id = create_proposed(&market, "Numbat", 1).await.remove(0);
+    let page = browser.get(&format!("{path}?query=numbat&asset={id}")).await;
+    page.expect(200, &format!("value=\"{id}\" checked"));
+    // Links and not buttons, of which Enter would press the first one of the form.
+    let next = format!("{path}?query=numbat&amp;asset={id}&amp;attached_from=50#attached");
+    page.expect(200, &format!("<a class=\"button\" href=\"{next}\">Next</a>"));
+    let detached = browser.submit(&page, &format!("{path}/detach"), &[]).await;
+    assert_eq!(detached.location(), format!("{path}?query=numbat&asset={id}&notice=detached"));
+    for other in ["/wallet", "//evil.example", "/selling/listings"] {
+        let page = browser.get(&path).await;
+        let detached = browser.submit(&page, &format!("{path}/detach"), &[("next", other)]).await;
+        assert_eq!(detached.location(), format!("{path}?notice=detached"), "{other}");
+    }
 }
 
 #[tokio::test]
