@@ -93,7 +93,7 @@ async fn base_address_of_a_world_leads_to_its_landing_page() {
         assert_eq!(target.path(), "/w/one/");
         let with_query = market.send(Method::GET, &format!("{}?a=b", base_url.path()), &[]).await;
         assert_eq!((with_query.status, with_query.header("location")), (308, "one/?a=b"));
-        assert_eq!(with_query.header("x-content-type-options"), "nosniff");
+        assert_eq!(with_query.header("cache-control"), "no-cache", "as on all responses");
         assert!(
             links(target.path(), &page(&market, target.path()).await)
                 .contains(&"/w/one/console/sign-in".to_owned())

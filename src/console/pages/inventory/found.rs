@@ -3,10 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    chosen::Elsewhere,
     columns::{self, Row},
     state::InventoryState,
-    table::Position,
 };
 use crate::{
     console::{
@@ -52,11 +50,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns which of the chosen assets the page does not show.
-    pub fn elsewhere(&self, position: &Position) -> Elsewhere {
-        Elsewhere::of(position.chosen(), &self.page.items)
-    }
-
     /// Reads a page.
     pub fn read(
         reader: &Reader,

@@ -60,7 +60,7 @@ impl Page<Vendor> for Inventory {
             visit.read(move |reader, vendor| Found::read(reader, vendor, filter, limit as usize, from));
         let found = page.await?;
         let position = Position { from, selection: Selection::of(&visit.query) };
-        let selection = found.elsewhere(&position).selection();
+        let selection = position.elsewhere(&found).selection();
         let body = if found.page.counts.total() == 0 && state.is_everything() {
             empty(&visit.context, &found)
         } else {
@@ -116,7 +116,7 @@ fn results(
     chosen: InventoryColumns,
 ) -> Markup {
     let inputs = filters::inputs(&context.query, state);
-    let selection = &found.elsewhere(position).selection();
+    let selection = &position.elsewhere(found).selection();
     html! {
         div.stack {
             (filters::form(context, state, selection, &inputs))

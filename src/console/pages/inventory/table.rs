@@ -51,6 +51,11 @@ impl Position {
             _ => &[],
         }
     }
+
+    /// Returns which of the chosen assets the page does not show.
+    pub fn elsewhere(&self, found: &Found) -> Elsewhere {
+        Elsewhere::of(self.chosen(), &found.page.items)
+    }
 }
 
 /// Returns the table with its buttons and its pager.
@@ -62,7 +67,7 @@ pub fn table(
     chosen: InventoryColumns,
 ) -> Markup {
     let total = found.total(state);
-    let elsewhere = found.elsewhere(position);
+    let elsewhere = position.elsewhere(found);
     html! {
         (elsewhere.warning())
         form.stack #assets action=(context.links.to(&format!("{}/new", paths::BULK_CHANGES))) autocomplete="off" data-assets {
