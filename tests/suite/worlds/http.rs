@@ -418,7 +418,7 @@ async fn inbox_has_what_webhooks_would_get() {
     assert_eq!(other["items"], json!([]));
     for (wait, kind) in [
         ("61s", "value_error"),
-        ("1s1s", "value_error"),
+        ("1s1s", "string_pattern_mismatch"),
         ("xs", "string_pattern_mismatch"),
         ("10", "string_pattern_mismatch"),
         ("5", "string_too_short"),
