@@ -70,12 +70,11 @@ async function chooseByArrows(page) {
   }
 }
 
-/** Assets that are chosen stay chosen on the next page, and on the way back. */
-async function chooseOnPages(page) {
-  await page.goto("/console/inventory?sort=name");
-  const boxes = page.locator("main tbody input[name=asset]");
+/** Chooses two assets, and another one on the next page. All stay chosen on the way back and forth. */
+async function chooseThree(page, boxes, next) {
   for (const number of [0, 1]) await boxes.nth(number).check();
-  await page.getByRole("button", { name: "Next", exact: true }).click();
+  await page.getByText("2 selected", { exact: true }).waitFor();
+  await next.click();
   await page.getByText("2 selected, 2 of them on other pages").waitFor();
   await boxes.nth(0).check();
   await page.getByText("3 selected, 2 of them on other pages").waitFor();
@@ -83,6 +82,13 @@ async function chooseOnPages(page) {
   await page.getByText("2 selected", { exact: true }).waitFor();
   await page.goForward();
   await page.getByText("3 selected, 2 of them on other pages").waitFor();
+}
+
+/** Assets that are chosen stay chosen on the next page, and on the way back. */
+async function chooseOnPages(page) {
+  await page.goto("/console/inventory?sort=name");
+  const boxes = page.locator("main tbody input[name=asset]");
+  await chooseThree(page, boxes, page.getByRole("button", { name: "Next", exact: true }));
   await page.getByRole("button", { name: "Set price…" }).click();
   await page.getByRole("heading", { name: "Set the price of 3 assets" }).waitFor();
   await page.getByRole("link", { name: "Leave them as they are" }).click();
@@ -98,18 +104,9 @@ async function attachFromPages(page) {
   await page.goto(await first(page, "/console/selling/listings?workspace_view=drafts"));
   await page.goto(`${new URL(page.url()).pathname}/assets?sort=name`);
   const boxes = page.locator("main tbody input[type=checkbox][name=asset]");
-  for (const number of [0, 1]) await boxes.nth(number).check();
-  await page.getByText("2 selected", { exact: true }).waitFor();
   const pages = page.getByRole("navigation", { name: "Pages of your inventory" });
-  await pages.getByRole("button", { name: "Next", exact: true }).click();
-  await page.getByText("2 selected, 2 of them on other pages").waitFor();
+  await chooseThree(page, boxes, pages.getByRole("button", { name: "Next", exact: true }));
   assert(!page.url().includes("form_key"), `the address has the key of the form: ${page.url()}`);
-  await boxes.nth(0).check();
-  await page.getByText("3 selected, 2 of them on other pages").waitFor();
-  await page.goBack();
-  await page.getByText("2 selected", { exact: true }).waitFor();
-  await page.goForward();
-  await page.getByText("3 selected, 2 of them on other pages").waitFor();
   // A search keeps them, also those that were chosen on the page since it was loaded.
   await boxes.nth(0).uncheck();
   await boxes.nth(1).check();
