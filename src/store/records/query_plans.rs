@@ -142,7 +142,7 @@ fn all(records: &Records) -> Filters {
     records.filters.iter().fold(Filters::default(), |filters, (name, _)| filters.with(name, Value::Null))
 }
 
-/// Filters without an index: each team has a few webhooks, and the list of failing deliveries is opened for one webhook.
+/// Filters without an index of their own: each team has a few webhooks, and the list of failing deliveries is opened for one webhook.
 const OF_FEW: &[&str] = &["failing"];
 
 /// A list: the filters that are IDs of what the records belong to, and the others with their values.
@@ -314,6 +314,18 @@ fn lists_of_a_team_with_a_status_read_those_of_the_team() {
             let is_of_team = |step: &String| step.contains("(team=?") || step.contains("(buyer=?");
             assert!(steps.iter().any(is_of_team), "{sql}\n{steps:#?}");
         }
+    });
+}
+
+#[test]
+fn failing_deliveries_of_a_webhook_have_an_index() {
+    with_reader(|reader| {
+        let filters = all(&WEBHOOK_DELIVERIES).with("webhook_id", nil()).with("failing", true);
+        for Plan { sql, steps } in plans(reader, &WEBHOOK_DELIVERIES, &filters) {
+            let is_used = steps.iter().any(|step| step.contains("webhook_deliveries_failing (webhook=?"));
+            assert!(is_used, "{sql}\n{steps:#?}");
+        }
+        check(reader, &WEBHOOK_DELIVERIES, &filters, Access::ByIndexInOrder);
     });
 }
 
