@@ -1,5 +1,7 @@
 //! Settings of rate limits and capacity limits.
 
+use std::num::NonZero;
+
 use serde::{Deserialize, Serialize};
 
 /// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
@@ -25,7 +27,8 @@ pub struct LimitSettings {
     pub address: u32,
     /// Whether to take the client address from the last entry of `X-Forwarded-For`. Replaced by `server.trusted_proxies`.
     pub trust_forwarded_for: bool,
-    /// Maximum number of requests in progress that only read, and of those that change something; 0 for no limit.
+    /// Maximum number of requests in progress that only read, and of those that change something; 0 for a number that fits the
+    /// cores.
     pub in_flight: u32,
     /// Maximum number of requests of each of these two kinds that wait for capacity.
     pub queue: u32,
@@ -53,4 +56,34 @@ pub struct LimitSettings {
     pub memory_mb: u32,
     /// Megabytes of temporary files for large responses; 0 for no limit.
     pub spool_mb: u32,
+}
+
+impl LimitSettings {
+    /// Returns the maximum number of requests in progress of each kind.
+    pub fn slots(&self) -> usize {
+        match self.in_flight {
+            0 => (4 * cores()).max(8),
+            slots => slots as usize,
+        }
+    }
+}
+
+/// Returns the number of cores that this process may use.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Settings;
+
+    #[test]
+    fn numbers_that_are_not_set_fit_the_cores() {
+        let mut settings = Settings::default();
+        let (slots, readers) = (settings.limits.slots(), settings.data.read_connections());
+        assert!(slots >= 8 && readers >= 2, "{slots} requests, {readers} connections");
+        assert!(slots >= 4 * super::cores() && readers as usize >= super::cores().min(64));
+        (settings.limits.in_flight, settings.data.readers) = (3, 1);
+        assert_eq!((settings.limits.slots(), settings.data.read_connections()), (3, 1));
+    }
 }

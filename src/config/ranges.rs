@@ -45,7 +45,7 @@ pub(super) const RANGES: [(&str, f64, f64); 87] = [
     ("limits.held_per_principal", 0.0, 1e5),
     ("limits.memory_mb", 0.0, 1e6),
     ("limits.spool_mb", 0.0, 1e6),
-    ("data.readers", 1.0, 64.0),
+    ("data.readers", 0.0, 64.0),
     ("data.reserve_mb", 0.0, 1e9),
     ("quotas.assets", 0.0, 1e12),
     ("quotas.groups", 0.0, 1e12),

@@ -86,7 +86,7 @@ mod tests {
         let current = Settings::default();
         let new = sources(&[("limits.catalog", 5.into()), ("data.readers", 1000.into())]);
         let error = old.reload(&current, new).unwrap_err();
-        assert_eq!(error.to_string(), "--test: data.readers must be between 1 and 64, but is 1000");
+        assert_eq!(error.to_string(), "--test: data.readers must be between 0 and 64, but is 1000");
         // The new settings are valid by themselves, but not together with the settings that need a restart.
         let new = sources(&[("limits.memory_mb", 16.into()), ("server.max_body_bytes", 1024.into())]);
         let error = old.reload(&current, new).unwrap_err();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     agents::AgentSettings,
     console::{ConsoleSettings, ReviewSettings},
-    limits::LimitSettings,
+    limits::{LimitSettings, cores},
     listen::{deserialize_listen_address, deserialize_optional_listen_address, serialize_optional_address},
     maintenance::MaintenanceSettings,
     replication::{ReplicaSettings, ReplicationSettings},
@@ -84,7 +84,7 @@ pub struct SandboxSettings {
 pub struct DataSettings {
     /// Data directory, which contains the database, the index, and the local blobs.
     pub folder: std::path::PathBuf,
-    /// Number of database connections for reading.
+    /// Number of database connections for reading; 0 for a number that fits the cores.
     pub readers: u32,
     /// Megabytes of the disk that stay free for what frees space; 0 to not check the free space.
     pub reserve_mb: u64,
@@ -160,6 +160,16 @@ pub struct BlobSettings {
     pub secret_access_key: Secret,
     /// Maximum size in bytes of an upload under a grant.
     pub max_upload_bytes: u64,
+}
+
+impl DataSettings {
+    /// Returns the number of database connections for reading.
+    pub fn read_connections(&self) -> u32 {
+        match self.readers {
+            0 => cores().clamp(2, 64) as u32,
+            readers => readers,
+        }
+    }
 }
 
 impl BlobSettings {

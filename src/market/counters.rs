@@ -95,7 +95,7 @@ impl Market {
 
     /// Returns how busy the connections for reading and the one for writing are.
     pub fn pool_loads(&self) -> [PoolLoad; 2] {
-        let readers = self.settings().data.readers as usize;
+        let readers = self.settings().data.read_connections() as usize;
         [(&self.inner.readers, readers), (&self.inner.writers, 1)].map(|(scheduler, max)| {
             let (used, waiting) = scheduler.load();
             PoolLoad { used, max, waiting }

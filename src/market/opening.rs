@@ -120,7 +120,7 @@ impl Market {
         } else {
             upgrading::prepare(&path, settings.data.backup_before_upgrade, lock.is_some())?
         };
-        let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
+        let (database, readers) = (path.join(DATABASE_FILE), settings.data.read_connections());
         let store = Arc::new(match mode {
             OpenMode::ReadOnly | OpenMode::Inspect => {
                 Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
@@ -198,7 +198,7 @@ impl Market {
             indexer,
             index_dir,
             store,
-            readers: new_scheduler(Activity::Read, settings.data.readers as usize),
+            readers: new_scheduler(Activity::Read, settings.data.read_connections() as usize),
             writers: new_scheduler(Activity::Write, 1),
             key_cache: Arc::new(KeyCache::new(settings.keys.allow_fixture_keys)),
             clock,
@@ -237,13 +237,12 @@ pub fn max_blocking_threads(settings: &Settings) -> usize {
     max_waiting_threads(settings) + WORKING_THREADS
 }
 
-/// Returns the maximum number of threads that wait for slots. If a setting has no limit, the number of
-/// connections is one.
+/// Returns the maximum number of threads that wait for slots.
 fn max_waiting_threads(settings: &Settings) -> usize {
-    let connections = settings.server.max_connections;
-    let or_connections = |limit: u32| if limit == 0 { connections } else { limit.min(connections) } as usize;
+    let (limits, connections) = (&settings.limits, settings.server.max_connections as usize);
+    let bodies = if limits.bodies == 0 { connections } else { connections.min(limits.bodies as usize) };
     // Requests that change something have as many slots as those that only read.
-    or_connections(2 * settings.limits.in_flight) + or_connections(settings.limits.bodies)
+    connections.min(2 * limits.slots()) + bodies
 }
 
 pub(super) fn index_writer_size(settings: &Settings) -> WriterOptions {

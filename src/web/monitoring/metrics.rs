@@ -117,11 +117,8 @@ impl Monitor {
 impl Limits {
     fn read(limits: &ServerLimits, market: &Market) -> Limits {
         let settings = &market.settings().limits;
-        let [requests, changes] = limits.capacity.loads().map(|(used, waiting)| PoolLoad {
-            used,
-            max: settings.in_flight as usize,
-            waiting,
-        });
+        let [requests, changes] =
+            limits.capacity.loads().map(|(used, waiting)| PoolLoad { used, max: settings.slots(), waiting });
         let (held, max_held) = limits.held_requests.load();
         let loads = limits.transfers.loads();
         let piece = |used: u64, max: u64| PoolLoad { used: used as usize, max: max as usize, waiting: 0 };

@@ -60,8 +60,7 @@ struct Slots {
 /// The server's slots for concurrent requests.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// Slots for requests in progress; none means unlimited.
-    slots: Option<Slots>,
+    slots: Slots,
     /// Maximum time that a request waits in the queue of an overloaded server.
     queue_timeout: Duration,
     /// A server is overloaded if its queue has not been empty for this time.
@@ -77,11 +76,11 @@ impl Capacity {
     /// Creates the slots that the settings specify.
     pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
-        let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
+        let (count, queue) = (limits.slots(), limits.queue as usize);
         let slots =
             |stopwatch| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch);
         Capacity {
-            slots: (count > 0).then(|| Slots { reads: slots(stopwatch.clone()), changes: slots(stopwatch) }),
+            slots: Slots { reads: slots(stopwatch.clone()), changes: slots(stopwatch) },
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
@@ -93,7 +92,7 @@ impl Capacity {
     /// Returns how many slots are occupied, and how many requests wait for one: first those that only read, then those that
     /// change something.
     pub fn loads(&self) -> [(usize, usize); 2] {
-        self.slots.as_ref().map(|slots| [slots.reads.load(), slots.changes.load()]).unwrap_or_default()
+        [self.slots.reads.load(), self.slots.changes.load()]
     }
 
     /// Returns the numbers of requests that were rejected for lack of a slot: reads, then changes.
@@ -101,9 +100,9 @@ impl Capacity {
         self.rejected.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
+    /// Whether requests are in progress.
     pub fn has_requests(&self) -> bool {
-        self.slots.as_ref().is_none_or(|slots| slots.reads.is_in_use() || slots.changes.is_in_use())
+        self.slots.reads.is_in_use() || self.slots.changes.is_in_use()
     }
 
     /// Middleware that processes a request in a slot, or responds 503 if none is available.
@@ -123,7 +122,7 @@ impl Capacity {
         let slot = match self.acquire(client, false).await {
             Ok(permit) => Slot {
                 capacity: self,
-                permit: Arc::new(Mutex::new(permit)),
+                permit: Arc::new(Mutex::new(Some(permit))),
                 is_change: Arc::default(),
                 has_no_deadline: Arc::default(),
             },
@@ -147,21 +146,20 @@ impl Capacity {
         }
     }
 
-    /// Acquires a slot, after a wait if all are taken or the requester has its share. Returns none if the number is unlimited.
+    /// Acquires a slot, after a wait if all are taken or the requester has its share.
     ///
     /// A burst of requests waits until it is served. Only the queue of an overloaded server, which would delay all requests, is kept
     /// short, as with controlled delay (RFC 8289).
-    async fn acquire(&self, requester: Requester, is_change: bool) -> Result<Option<Permit>> {
-        let Some(slots) = &self.slots else { return Ok(None) };
-        let slots = if is_change { &slots.changes } else { &slots.reads };
+    async fn acquire(&self, requester: Requester, is_change: bool) -> Result<Permit> {
+        let slots = if is_change { &self.slots.changes } else { &self.slots.reads };
         if let Some(permit) = slots.try_acquire(&requester) {
-            return Ok(Some(permit));
+            return Ok(permit);
         }
         let wait = async {
             let mut permit = pin!(slots.acquire(requester));
             loop {
                 match timeout(self.queue_timeout, &mut permit).await {
-                    Ok(permit) => return permit.map(Some),
+                    Ok(permit) => return permit,
                     // If nothing waits any more, the slot is on its way.
                     Err(_) if slots.waiting_for().is_none_or(|time| time < self.burst) => {}
                     Err(_) => return Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
@@ -197,13 +195,13 @@ impl Slot {
         let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
         let for_principal = permit.requester().clone().into_principal(market, principal);
         let permit = match permit.try_transfer(for_principal.clone()) {
-            Ok(permit) => Some(permit),
+            Ok(permit) => permit,
             Err(permit) => {
                 drop(permit);
                 slot.acquire(for_principal).await?
             }
         };
-        slot.replace_permit(permit);
+        slot.replace_permit(Some(permit));
         Ok(())
     }
 
@@ -222,7 +220,7 @@ impl Slot {
         let requester = permit.requester().clone();
         drop(permit);
         let result = wait.await;
-        slot.replace_permit(slot.acquire(requester).await?);
+        slot.replace_permit(Some(slot.acquire(requester).await?));
         Ok(result)
     }
 
@@ -243,7 +241,7 @@ impl Slot {
         }
     }
 
-    async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
+    async fn acquire(&self, requester: Requester) -> Result<Permit> {
         self.capacity.acquire(requester, self.is_change.load(Ordering::Relaxed)).await
     }
 

@@ -283,7 +283,7 @@ fn reload_takes_what_can_change_and_says_what_cannot() {
     let page = || get(&address, "/console/sign-in", "");
     assert!(page().contains("Open on Sunday"), "{}", page());
     for (invalid, problem) in [
-        ("other = 5;readers = 1000", "data.readers must be between 1 and 64"),
+        ("other = 5;readers = 1000", "data.readers must be between 0 and 64"),
         ("other = x", "marketplace.toml:"),
         ("other = 5;memory_mb = 16", "limits.memory_mb"),
     ] {

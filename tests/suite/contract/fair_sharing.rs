@@ -116,12 +116,12 @@ async fn list_takes_at_most_20_filters() {
     assert_eq!(response.problems(), ["query.filter too_long"]);
 }
 
-/// Work that has got the writer finds a thread, even if there is no limit on the requests that wait for the
-/// writer on threads.
+/// Work that has got the writer finds a thread, even if as many requests as there are connections wait
+/// for the writer on threads.
 #[test]
 fn waiting_requests_leave_threads_for_work() {
     let market = TestMarket::with_settings(|settings| {
-        (settings.limits.in_flight, settings.limits.bodies, settings.server.max_connections) = (0, 1, 1);
+        (settings.limits.bodies, settings.server.max_connections) = (0, 1);
     });
     let threads = max_blocking_threads(market.market().settings());
     let runtime =

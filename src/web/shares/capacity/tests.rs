@@ -232,17 +232,3 @@ async fn waiting_changes_occupy_no_slot_of_reads() {
     assert_eq!([first.await.unwrap(), second.await.unwrap()], [StatusCode::OK; 2]);
     assert!(!capacity.has_requests());
 }
-
-#[tokio::test(start_paused = true)]
-async fn without_limits_no_request_is_rejected() {
-    let (slow, endpoint) = slow();
-    let app = with_capacity(&capacity(0, 0, 0), endpoint);
-    let responses: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
-    while slow.started.load(Ordering::SeqCst) < 100 {
-        sleep(Duration::from_secs(10)).await;
-    }
-    slow.release.notify_waiters();
-    for response in responses {
-        assert_eq!(response.await.unwrap().0, StatusCode::OK);
-    }
-}
