@@ -14,13 +14,12 @@ use super::{
 use crate::{
     config::{ContactSettings, Settings},
     domain::principals::PrincipalKind,
-    operations::{attestation_log, signing_keys},
     rest::{
         documents::openapi_document,
-        files::{attestations, blobs, bundles, croissant, world_transfers},
+        files::{self, world_transfers},
         pages::{guides::GUIDES, openapi_pages},
     },
-    web::{documented_operations::DocumentedOperations, path_params},
+    web::documented_operations::DocumentedOperations,
 };
 
 /// The address of the server, relative to that of a document.
@@ -72,19 +71,7 @@ impl App {
         let agent_routes = router::build_routes(IN_PROCESS.groups).boxed();
         let mut routes = routes_with_files(&groups);
         if apis.iter().any(|(api, _)| api.is_sandbox()) {
-            routes = routes
-                .at(
-                    path_params::framework_path(world_transfers::EXPORT_ROUTE),
-                    world_transfers::export_endpoint(),
-                )
-                .at(
-                    path_params::framework_path(world_transfers::IMPORT_ROUTE),
-                    world_transfers::import_endpoint(),
-                )
-                .at(
-                    path_params::framework_path(world_transfers::REPLAY_ROUTE),
-                    world_transfers::replay_endpoint(),
-                );
+            routes = world_transfers::add_routes(routes);
         }
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(Arc::clone(document)));
@@ -167,24 +154,7 @@ fn docs_pages(apis: &[(&'static Api, Arc<Value>)], has_demo_keys: bool) -> DocsP
 
 /// Returns the routes of groups, and those of uploads, bundles, descriptions, and attestations.
 pub fn routes_with_files(groups: &[&RouteGroup]) -> Route {
-    router::build_routes(groups)
-        .at(blobs::PART_ROUTE, blobs::part_endpoint())
-        .at(path_params::framework_path(bundles::ROUTE), bundles::endpoint())
-        .at(path_params::framework_path(croissant::ROUTE), croissant::endpoint())
-        .at(
-            path_params::framework_path(attestations::ATTESTATION_ROUTE),
-            attestations::attestation_endpoint(),
-        )
-        .at(
-            path_params::framework_path(attestations::BUNDLE_PROOF_ROUTE),
-            attestations::bundle_proof_endpoint(),
-        )
-        .at(path_params::framework_path(attestations::STATUS_ROUTE), attestations::status_endpoint())
-        .at(path_params::framework_path(attestations::PROOF_ROUTE), attestations::proof_endpoint())
-        .at(signing_keys::PUBLISHED_PATH, attestations::keys_endpoint())
-        .at(attestation_log::PUBLISHED_PATH, attestations::logs_endpoint())
-        .at(attestation_log::CONSISTENCY_PATH, attestations::consistency_endpoint())
-        .at(attestations::SCHEMA_ROUTE, attestations::schema_endpoint())
+    files::add_routes(router::build_routes(groups))
 }
 
 /// Returns the APIs with their documents, which are generated at the same time: a start waits for the longest.

@@ -5,8 +5,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use futures_util::TryFutureExt;
 use poem::{
-    Endpoint, EndpointExt, PathPattern, Request, Response, Route, endpoint::BoxEndpoint, http::Method,
+    Endpoint, EndpointExt, PathPattern, Request, Response, Route,
+    endpoint::{BoxEndpoint, make},
+    http::Method,
 };
 use poem_openapi::{
     error::ParsePathError,
@@ -18,7 +21,7 @@ use super::{
     route::{DeclaredRoute, RoutedRequest},
 };
 use crate::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     rest::arguments::request_body::TakesNoBody,
     web::{path_params, problem::ApiError, request_id},
 };
@@ -50,17 +53,22 @@ pub fn build_routes(groups: &[&RouteGroup]) -> Route {
 
 /// Wraps an undocumented endpoint that accepts only GET (and HEAD).
 pub fn get_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::GET, endpoint.boxed())], Documented::default())
+    only(Method::GET, endpoint)
 }
 
-/// Wraps an undocumented endpoint that accepts only POST.
-pub fn post_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::POST, endpoint.boxed())], Documented::default())
+/// Returns an undocumented endpoint that accepts only this method (and HEAD with GET). The function responds.
+pub fn answered_by<Answer>(
+    method: Method,
+    answer: impl Fn(Request) -> Answer + Send + Sync + 'static,
+) -> impl Endpoint<Output = Response>
+where
+    Answer: Future<Output = Result<Response>> + Send + 'static,
+{
+    only(method, make(move |request| answer(request).map_err(ApiError)))
 }
 
-/// Wraps an undocumented endpoint that accepts only PUT.
-pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::PUT, endpoint.boxed())], Documented::default())
+fn only(method: Method, endpoint: impl Endpoint<Output = Response> + 'static) -> Resource {
+    Resource::new([(method, endpoint.boxed())], Documented::default())
 }
 
 /// What the declarations of a path say; empty if it is not documented.

@@ -5,34 +5,43 @@
 use std::sync::Arc;
 
 use poem::{
-    Body, Endpoint, Request, RequestBody, Response,
-    endpoint::make,
-    http::{HeaderValue, header},
+    Body, Request, Response, Route,
+    endpoint::make_sync,
+    http::{HeaderValue, Method, header},
 };
 
+use super::admission;
 use crate::{
     domain::log_proofs,
     error::Result,
     market::Writer,
     operations::{access::Buyer, attestation_log, attestations, bundles, signing_keys},
-    rest::{arguments::params, prelude::*, router},
-    web::{auth::Policy, limits::RequestLimits, path_params, served_market::ServedMarket},
+    rest::{
+        arguments::params,
+        prelude::*,
+        router::{answered_by, get_only},
+    },
+    web::{
+        limits::RequestLimits,
+        path_params::{self, framework_path},
+        served_market::ServedMarket,
+    },
 };
 
 /// The route of the attestation of a bundle, with the signed query of the bundle.
-pub const ATTESTATION_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/attestation";
+const ATTESTATION_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/attestation";
 
 /// The route of the proof that this attestation is in the log, with the same query.
-pub const BUNDLE_PROOF_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/proof";
+const BUNDLE_PROOF_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/proof";
 
 /// The route of the proof that an attestation is in the log.
-pub const PROOF_ROUTE: &str = "/v2/attestations/{statement_sha256}/proof";
+const PROOF_ROUTE: &str = "/v2/attestations/{statement_sha256}/proof";
 
 /// The route of the status of an attestation.
-pub const STATUS_ROUTE: &str = "/v2/attestations/{statement_sha256}/status";
+const STATUS_ROUTE: &str = "/v2/attestations/{statement_sha256}/status";
 
 /// The route of the JSON Schema of what is attested about a delivery.
-pub const SCHEMA_ROUTE: &str = "/schemas/delivery-v1.json";
+const SCHEMA_ROUTE: &str = "/schemas/delivery-v1.json";
 
 /// The media type of an envelope of DSSE.
 const ENVELOPE: &str = "application/vnd.dsse.envelope.v1+json";
@@ -43,96 +52,58 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 /// Keys and heads are added, and keys end.
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
-/// Returns the endpoint that sends the attestation of a bundle.
-pub fn attestation_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| answer(send_attestation(&request).await)))
-}
-
-/// Returns the endpoint that sends the status of an attestation.
-pub fn status_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| send_status(&request).await))
-}
-
-/// Returns the endpoint that sends the public keys.
-pub fn keys_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| answer(send_keys(&request).await)))
-}
-
-/// Returns the endpoint that sends the proof that the attestation of a bundle is in the log.
-pub fn bundle_proof_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| answer(send_bundle_proof(&request).await)))
-}
-
-/// Returns the endpoint that sends the proof that an attestation is in the log.
-pub fn proof_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| send_proof(&request).await))
-}
-
-/// Returns the endpoint that sends the logs.
-pub fn logs_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| answer(send_logs(&request).await)))
-}
-
-/// Returns the endpoint that sends the proof that a head of the log continues another one.
-pub fn consistency_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| answer(send_consistency(&request).await)))
-}
-
-/// Returns the endpoint that sends the schema.
-pub fn schema_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |_| {
-        Ok::<_, poem::Error>(respond("application/schema+json", &PUBLIC, attestations::DELIVERY_SCHEMA))
-    }))
-}
-
-fn answer(result: Result<Response>) -> poem::Result<Response> {
-    result.map_err(|error| ApiError(error).into())
+/// Adds the routes of attestations, logs, and keys.
+pub fn add_routes(routes: Route) -> Route {
+    let schema = make_sync(|_| respond("application/schema+json", &PUBLIC, attestations::DELIVERY_SCHEMA));
+    routes
+        .at(framework_path(ATTESTATION_ROUTE), answered_by(Method::GET, send_attestation))
+        .at(framework_path(BUNDLE_PROOF_ROUTE), answered_by(Method::GET, send_bundle_proof))
+        .at(framework_path(STATUS_ROUTE), answered_by(Method::GET, send_status))
+        .at(framework_path(PROOF_ROUTE), answered_by(Method::GET, send_proof))
+        .at(signing_keys::PUBLISHED_PATH, answered_by(Method::GET, send_keys))
+        .at(attestation_log::PUBLISHED_PATH, answered_by(Method::GET, send_logs))
+        .at(attestation_log::CONSISTENCY_PATH, answered_by(Method::GET, send_consistency))
+        .at(SCHEMA_ROUTE, get_only(schema))
 }
 
 fn respond(media_type: &str, cache: &HeaderValue, body: impl Into<Body>) -> Response {
     Response::builder().header(header::CACHE_CONTROL, cache).content_type(media_type).body(body)
 }
 
-async fn send_attestation(request: &Request) -> Result<Response> {
-    let served = ServedMarket::shared(request)?;
-    let linked = super::bundles::find(&served, request, bundles::find_linked_attestation).await?;
+async fn send_attestation(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let linked = super::bundles::find(&served, &request, bundles::find_linked_attestation).await?;
     let envelope = linked.found.ok_or_else(|| Error::not_found("attestation"))?;
     Ok(respond(ENVELOPE, &PRIVATE, envelope))
 }
 
-async fn send_bundle_proof(request: &Request) -> Result<Response> {
-    let served = ServedMarket::shared(request)?;
-    let linked = super::bundles::find(&served, request, bundles::find_linked_proof).await?;
+async fn send_bundle_proof(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let linked = super::bundles::find(&served, &request, bundles::find_linked_proof).await?;
     Ok(respond(log_proofs::MEDIA_TYPE, &PRIVATE, linked.found))
 }
 
-async fn send_proof(request: &Request) -> poem::Result<Response> {
-    let (served, buyer, digest) = admit_to_attestation(request).await?;
+async fn send_proof(request: Request) -> Result<Response> {
+    let (served, buyer, digest) = admit(&request).await?;
     let requester = buyer.requester();
     let read = move |reader: &Reader| attestations::proof(reader, &buyer, &digest);
-    let proof = served.market().read(requester, read).await.map_err(ApiError)?;
+    let proof = served.market().read(requester, read).await?;
     Ok(respond(log_proofs::MEDIA_TYPE, &PRIVATE, proof))
 }
 
 /// Admits a buyer to the attestation in the path. Returns the digest of its statement, too.
-async fn admit_to_attestation(request: &Request) -> poem::Result<(Arc<ServedMarket>, Buyer, String)> {
-    let served = ServedMarket::shared(request).map_err(ApiError)?;
-    let buyer = admit(&served, request).await.map_err(ApiError)?;
-    params::reject_query(request, &mut RequestBody::new(Body::empty())).await?;
+async fn admit(request: &Request) -> Result<(Arc<ServedMarket>, Buyer, String)> {
+    let served = ServedMarket::shared(request)?;
+    let buyer: Buyer = admission::admit(&served, request, Budget::Purchases).await?;
+    params::check_no_query(request)?;
     let digest = path_params::values(request).into_iter().next().unwrap_or_default();
     Ok((served, buyer, digest))
 }
 
-async fn send_status(request: &Request) -> poem::Result<Response> {
-    let (served, buyer, digest) = admit_to_attestation(request).await?;
-    let envelope = read_status(&served, buyer, digest).await.map_err(ApiError)?;
+async fn send_status(request: Request) -> Result<Response> {
+    let (served, buyer, digest) = admit(&request).await?;
+    let envelope = read_status(&served, buyer, digest).await?;
     Ok(respond(ENVELOPE, &PRIVATE, envelope))
-}
-
-async fn admit(served: &ServedMarket, request: &Request) -> Result<Buyer> {
-    RequestLimits::set_budget(request, Budget::Purchases);
-    let authenticated = Buyer::identify(served, request).await?;
-    Buyer::admit(served, authenticated, request).await
 }
 
 async fn read_status(served: &ServedMarket, buyer: Buyer, digest: String) -> Result<Vec<u8>> {
@@ -153,9 +124,9 @@ async fn read_status(served: &ServedMarket, buyer: Buyer, digest: String) -> Res
     market.read(requester, read).await?.ok_or_else(|| Error::internal("there is no signing key"))
 }
 
-async fn send_keys(request: &Request) -> Result<Response> {
-    let served = ServedMarket::shared(request)?;
-    let requester = RequestLimits::client_requester(request, served.market().settings());
+async fn send_keys(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let requester = RequestLimits::client_requester(&request, served.market().settings());
     let keys = served.market().read_inline(requester, signing_keys::list).await?;
     Ok(respond("application/json", &PUBLIC, to_json(&keys)?))
 }
@@ -170,10 +141,10 @@ struct LogsQuery {
     before: Option<i64>,
 }
 
-async fn send_logs(request: &Request) -> Result<Response> {
-    let query: LogsQuery = params::parse_request(request)?;
-    let served = ServedMarket::shared(request)?;
-    let requester = RequestLimits::client_requester(request, served.market().settings());
+async fn send_logs(request: Request) -> Result<Response> {
+    let query: LogsQuery = params::parse_request(&request)?;
+    let served = ServedMarket::shared(&request)?;
+    let requester = RequestLimits::client_requester(&request, served.market().settings());
     let before = query.before.map(i64::unsigned_abs);
     let read = move |reader: &Reader| attestation_log::list(reader, query.origin.as_deref(), before);
     let logs = served.market().read(requester, read).await?;
@@ -193,10 +164,10 @@ struct ConsistencyQuery {
     to: i64,
 }
 
-async fn send_consistency(request: &Request) -> Result<Response> {
-    let query: ConsistencyQuery = params::parse_request(request)?;
-    let served = ServedMarket::shared(request)?;
-    let requester = RequestLimits::client_requester(request, served.market().settings());
+async fn send_consistency(request: Request) -> Result<Response> {
+    let query: ConsistencyQuery = params::parse_request(&request)?;
+    let served = ServedMarket::shared(&request)?;
+    let requester = RequestLimits::client_requester(&request, served.market().settings());
     let (from, to) = (query.from.unsigned_abs(), query.to.unsigned_abs());
     let read = move |reader: &Reader| attestation_log::consistency(reader, query.origin.as_deref(), from, to);
     let proof = served.market().read(requester, read).await?;

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use poem::{
-    Endpoint, Request, Response,
-    endpoint::make,
-    http::{StatusCode, header},
+    Request, Response, Route,
+    http::{Method, StatusCode, header},
 };
 
 use crate::{
@@ -24,14 +23,11 @@ use crate::{
 };
 
 /// The route of an upload part.
-pub const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
+const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
 
-/// Returns the endpoint that accepts upload parts.
-pub fn part_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::put_only(make(async |request| {
-        let served = ServedMarket::shared(&request).map_err(ApiError)?;
-        put_part(&served, request).await.map_err(|error| poem::Error::from(ApiError(error)))
-    }))
+/// Adds the route of upload parts.
+pub fn add_routes(routes: Route) -> Route {
+    routes.at(PART_ROUTE, router::answered_by(Method::PUT, put_part))
 }
 
 /// The query of a signed URL: part size in bytes, time of expiry in Unix seconds, and signature over both and
@@ -43,10 +39,11 @@ struct SignedQuery {
     signature: String,
 }
 
-async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
+async fn put_part(mut request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
     part_uploads::allow_any_time(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
-    let size = verify_url(served, &request, id, number)?;
+    let size = verify_url(&served, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_sender = move |reader: &Reader| grant_uploads::find_sender(reader, id);

@@ -16,9 +16,8 @@ use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::combinators::BoxBody;
 use poem::{
-    Body, Endpoint, Request, Response,
-    endpoint::make,
-    http::{HeaderValue, StatusCode, header},
+    Body, Request, Response, Route,
+    http::{HeaderValue, Method, StatusCode, header},
 };
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -34,9 +33,7 @@ use crate::{
     web::{
         bundle_urls,
         limits::RequestLimits,
-        path_params,
-        problem::ApiError,
-        request_id,
+        path_params, request_id,
         responses::etag,
         served_market::ServedMarket,
         shares,
@@ -48,7 +45,7 @@ use crate::{
 };
 
 /// The route of a bundle.
-pub const ROUTE: &str = "/v2/blobs/bundles/{listing_id}";
+const ROUTE: &str = "/v2/blobs/bundles/{listing_id}";
 
 /// Maximum number of bytes that are read at a time, and thus in memory for each download.
 const CHUNK_BYTES: u64 = 256 * 1024;
@@ -56,12 +53,9 @@ const CHUNK_BYTES: u64 = 256 * 1024;
 /// Memory in bytes that the layout of a bundle takes for each of its entries.
 const BYTES_PER_ENTRY: u64 = 600;
 
-/// Returns the endpoint that sends bundles.
-pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| {
-        let served = ServedMarket::shared(&request).map_err(ApiError)?;
-        send(&served, &request).await.map_err(|error| poem::Error::from(ApiError(error)))
-    }))
+/// Adds the route of bundles.
+pub fn add_routes(routes: Route) -> Route {
+    routes.at(path_params::framework_path(ROUTE), router::answered_by(Method::GET, send))
 }
 
 /// A request with a signed link whose bundle is prepared.
@@ -99,11 +93,12 @@ pub(super) async fn find<T: Send + 'static>(
     Ok(LinkedRequest { listing, requester, found })
 }
 
-async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
+async fn send(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
     let market = served.market();
     let LinkedRequest { listing, requester, found: prepared } =
-        find(served, request, bundles::find_linked).await?;
-    let transfers = transfer_limits::of_request(request);
+        find(&served, &request, bundles::find_linked).await?;
+    let transfers = transfer_limits::of_request(&request);
     let slot = transfers.map(RequestTransfers::download_slot).transpose()?;
     let mut memory = transfers.map(RequestTransfers::memory);
     if let Some(memory) = &mut memory {
@@ -113,7 +108,7 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let tag = HeaderValue::from_str(&format!("\"{}\"", delivery.entity_tag)).map_err(Error::internal)?;
     if_match::check_headers(request.headers(), &tag)?;
     Ok(respond(
-        request,
+        &request,
         listing,
         &tag,
         BundleBody {

@@ -13,9 +13,13 @@ use std::{
 use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
-use poem::{Body, Endpoint, IntoResponse, Request, Response, endpoint::make, http::header};
+use poem::{
+    Body, IntoResponse, Request, Response, Route,
+    http::{Method, header},
+};
 use tempfile::NamedTempFile;
 
+use super::admission;
 use crate::{
     blobs::DiskUsage,
     error::{Error, Result},
@@ -25,14 +29,12 @@ use crate::{
     rest::{
         arguments::params,
         json::Json,
-        router,
+        router::answered_by,
         sandbox_api::{WorldOperator, WorldOut},
     },
     web::{
-        auth::Policy,
-        limits::{Budget, RequestLimits},
-        path_params,
-        problem::ApiError,
+        limits::Budget,
+        path_params::{self, framework_path},
         served_market::ServedMarket,
         shares::{
             capacity::Slot,
@@ -59,25 +61,12 @@ pub const CONTENT_TYPE: &str = "application/zip";
 /// Maximum number of bytes that are read or written at a time, and thus in memory for each transfer.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
-/// Returns the endpoint that exports worlds.
-pub fn export_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| {
-        export(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
-    }))
-}
-
-/// Returns the endpoint that returns the start of a world and its requests.
-pub fn replay_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::get_only(make(async |request| {
-        replay(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
-    }))
-}
-
-/// Returns the endpoint that imports worlds.
-pub fn import_endpoint() -> impl Endpoint<Output = Response> + 'static {
-    router::post_only(make(async |request| {
-        import(request).await.map_err(|error| poem::Error::from(ApiError(error)))
-    }))
+/// Adds the routes of exports, imports, and replays.
+pub fn add_routes(routes: Route) -> Route {
+    routes
+        .at(framework_path(EXPORT_ROUTE), answered_by(Method::GET, export))
+        .at(framework_path(IMPORT_ROUTE), answered_by(Method::POST, import))
+        .at(framework_path(REPLAY_ROUTE), answered_by(Method::GET, replay))
 }
 
 /// Authenticates a request, and returns its world and who sends it. An export has the secrets of the world, so it also takes a
@@ -86,18 +75,16 @@ async fn find_world(
     served: &ServedMarket,
     request: &Request,
 ) -> Result<(Arc<SandboxHost>, Arc<World>, WorldOperator)> {
-    RequestLimits::set_budget(request, Budget::Other);
-    let authenticated = WorldOperator::identify(served, request).await?;
-    let operator = WorldOperator::admit(served, authenticated, request).await?;
+    let operator: WorldOperator = admission::admit(served, request, Budget::Other).await?;
     params::check_no_query(request)?;
     let sandbox = served.require_sandbox()?;
     let world = sandbox.worlds().require(&path_params::first(request).unwrap_or_default())?;
     Ok((sandbox, world, operator))
 }
 
-async fn export(request: &Request) -> Result<Response> {
-    let served = ServedMarket::shared(request)?;
-    let (sandbox, world, _) = find_world(&served, request).await?;
+async fn export(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let (sandbox, world, _) = find_world(&served, &request).await?;
     let name = format!("{}.zip", world.name());
     let turn = world.admit().await?;
     let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
@@ -105,16 +92,17 @@ async fn export(request: &Request) -> Result<Response> {
         let _turn = turn;
         Ok(sandbox.worlds().export(&world, file)?)
     };
-    send_file(&served, request, (&host, source), &name, write).await
+    send_file(&served, &request, (&host, source), &name, write).await
 }
 
-async fn replay(request: &Request) -> Result<Response> {
-    let served = ServedMarket::shared(request)?;
-    let (sandbox, world, _) = find_world(&served, request).await?;
+/// Sends the start of a world and its requests.
+async fn replay(request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let (sandbox, world, _) = find_world(&served, &request).await?;
     let name = format!("{}.replay.zip", world.name());
     let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
     let write = move |file| sandbox.write_replay(&world, file);
-    send_file(&served, request, (&host, source), &name, write).await
+    send_file(&served, &request, (&host, source), &name, write).await
 }
 
 /// Sends a file with this name, which `write` writes. It is not larger than the files of the world.
