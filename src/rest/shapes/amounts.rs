@@ -2,9 +2,8 @@
 
 use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 
-use super::scalars::{Scalar, impl_scalar};
+use super::scalars::impl_text_scalar;
 use crate::domain::{
     money::Cents,
     patterns::{AMOUNT_PATTERN, SIGNED_AMOUNT_PATTERN},
@@ -33,71 +32,26 @@ fn schema(pattern: &str) -> MetaSchema {
     MetaSchema { pattern: Some(pattern.to_owned()), ..MetaSchema::new("string") }
 }
 
+/// What an amount in a request looks like.
+const EXPECTED: &str = "expected an amount with exactly two decimals, as in 12.50";
+
 /// Parses an amount that matches its pattern. 14 digits of cents are always in range.
-fn parse(value: &Value, may_be_negative: bool) -> Result<Cents, String> {
-    let cents = || {
-        let text = value.as_str()?;
-        let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-        let (dollars, cents) = digits.split_once('.')?;
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_valid = (1..=12).contains(&dollars.len())
-            && cents.len() == 2
-            && is_number(dollars)
-            && is_number(cents)
-            && (may_be_negative || sign == 1);
-        let cents: i64 = format!("{dollars}{cents}").parse().ok().filter(|_| is_valid)?;
-        Some(Cents(sign * cents))
-    };
-    cents().ok_or_else(|| "expected an amount with exactly two decimals, as in 12.50".to_owned())
+fn parse(text: &str, may_be_negative: bool) -> Option<Cents> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let (dollars, cents) = digits.split_once('.')?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_valid = (1..=12).contains(&dollars.len())
+        && cents.len() == 2
+        && is_number(dollars)
+        && is_number(cents)
+        && (may_be_negative || sign == 1);
+    let cents: i64 = format!("{dollars}{cents}").parse().ok().filter(|_| is_valid)?;
+    Some(Cents(sign * cents))
 }
 
-impl Scalar for Amount {
-    fn schema() -> MetaSchema {
-        schema(AMOUNT_PATTERN)
-    }
-
-    fn parse_value(value: &Value) -> Result<Self, String> {
-        parse(value, false).map(Amount)
-    }
-
-    fn to_value(&self) -> Value {
-        Value::String(self.0.to_string())
-    }
-}
-
-impl_scalar!(Amount);
-
-impl Scalar for SignedAmount {
-    fn schema() -> MetaSchema {
-        schema(SIGNED_AMOUNT_PATTERN)
-    }
-
-    fn parse_value(value: &Value) -> Result<Self, String> {
-        parse(value, true).map(SignedAmount)
-    }
-
-    fn to_value(&self) -> Value {
-        Value::String(self.0.to_string())
-    }
-}
-
-impl_scalar!(SignedAmount);
-
-impl Scalar for Money {
-    fn schema() -> MetaSchema {
-        schema(r"^-?\d+\.\d{2}$")
-    }
-
-    fn parse_value(value: &Value) -> Result<Self, String> {
-        parse(value, true).map(Money)
-    }
-
-    fn to_value(&self) -> Value {
-        Value::String(self.0.to_string())
-    }
-}
-
-impl_scalar!(Money);
+impl_text_scalar!(Amount, schema(AMOUNT_PATTERN), |text| parse(text, false), EXPECTED);
+impl_text_scalar!(SignedAmount, schema(SIGNED_AMOUNT_PATTERN), |text| parse(text, true), EXPECTED);
+impl_text_scalar!(Money, schema(r"^-?\d+\.\d{2}$"), |text| parse(text, true), EXPECTED);
 
 impl Serialize for Money {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -111,6 +65,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::rest::shapes::scalars::Scalar;
 
     /// A text is parsed exactly if the pattern in the documents matches it.
     #[test]

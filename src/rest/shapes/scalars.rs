@@ -63,4 +63,26 @@ macro_rules! impl_scalar {
     };
 }
 
+/// Implements [`Scalar`] for a type around a value whose text is a JSON string. The parser of the text returns an `Option`.
+macro_rules! impl_text_scalar {
+    ($name:ident, $schema:expr, $parse:expr, $expected:expr) => {
+        impl $crate::rest::shapes::scalars::Scalar for $name {
+            fn schema() -> poem_openapi::registry::MetaSchema {
+                $schema
+            }
+
+            fn parse_value(value: &serde_json::Value) -> Result<Self, String> {
+                value.as_str().and_then($parse).map($name).ok_or_else(|| $expected.to_owned())
+            }
+
+            fn to_value(&self) -> serde_json::Value {
+                serde_json::Value::String(self.0.to_string())
+            }
+        }
+
+        $crate::rest::shapes::scalars::impl_scalar!($name);
+    };
+}
+
 pub(crate) use impl_scalar;
+pub(crate) use impl_text_scalar;
