@@ -48,8 +48,7 @@ pub struct TeamExclusion {
 impl TeamExclusion {
     /// Returns the IDs of the teams.
     pub fn into_team_ids(self) -> Result<Vec<Uuid>> {
-        let ids = self.team_ids.into_iter().map(MaybeInvalid::into_valid).collect::<Result<_>>()?;
-        references::distinct("team_ids", ids)
+        references::distinct("team_ids", MaybeInvalid::all(self.team_ids, |id| id)?)
     }
 }
 
@@ -92,16 +91,16 @@ impl OpportunityIn {
         let fields = OpportunityFields {
             title: self.title.into_valid()?.into(),
             description: self.description.map(String::from).unwrap_or_default(),
-            accepted_asset_types: valid(self.accepted_asset_types, |kind| kind.0)?,
+            accepted_asset_types: MaybeInvalid::all(self.accepted_asset_types, |kind| kind.0)?,
             metadata: OpportunityMetadata {
                 budget_min: amount(self.budget_min),
                 budget_max: amount(self.budget_max),
                 budget_unit: self.budget_unit.map(|unit| unit.0),
-                tags: valid(self.tags, String::from)?,
+                tags: MaybeInvalid::all(self.tags, String::from)?,
                 overview: self.overview.map(String::from),
             },
             visibility: self.visibility_mode.map_or(VisibilityMode::AllVendors, |mode| mode.0),
-            excluded_team_ids: valid(self.excluded_team_ids, |id| id)?,
+            excluded_team_ids: MaybeInvalid::all(self.excluded_team_ids, |id| id)?,
             deadline: self.deadline.map(|at| at.0),
             evaluation_date: None,
         };
@@ -169,16 +168,16 @@ impl OpportunityPatch {
         into_change(self.budget_unit).map(|unit| unit.0).apply(&mut metadata.budget_unit);
         into_change(self.overview).map(String::from).apply(&mut metadata.overview);
         if let Some(tags) = self.tags.0 {
-            metadata.tags = valid(tags, String::from)?;
+            metadata.tags = MaybeInvalid::all(tags, String::from)?;
         }
         let (kinds, teams) = (self.accepted_asset_types.0, self.excluded_team_ids.0);
         Ok(OpportunityChange {
             title: self.title.0.map(String::from),
             description: self.description.0.map(String::from),
-            accepted_asset_types: kinds.map(|kinds| valid(kinds, |kind| kind.0)).transpose()?,
+            accepted_asset_types: kinds.map(|kinds| MaybeInvalid::all(kinds, |kind| kind.0)).transpose()?,
             metadata: Some(metadata).filter(|metadata| *metadata != found.metadata),
             visibility: self.visibility_mode.0.map(|mode| mode.0),
-            excluded_team_ids: teams.map(|teams| valid(teams, |id| id)).transpose()?,
+            excluded_team_ids: teams.map(|teams| MaybeInvalid::all(teams, |id| id)).transpose()?,
             deadline: into_change(self.deadline).map(|at| at.0),
             ..OpportunityChange::default()
         })
@@ -202,11 +201,6 @@ impl ProjectOpportunityPatch {
         let evaluation_date = into_change(self.evaluation_date).map(|at| at.0);
         Ok(OpportunityChange { evaluation_date, ..self.opportunity.changes_to(found)? })
     }
-}
-
-/// Converts the elements of a list in a body without problems.
-fn valid<T, U>(elements: Vec<MaybeInvalid<T>>, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
-    elements.into_iter().map(|element| element.into_valid().map(&convert)).collect()
 }
 
 /// Reads an amount that is stored in dollars.

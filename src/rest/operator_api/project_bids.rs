@@ -249,8 +249,7 @@ impl ProjectBidsApi {
     ) -> JsonResult<ProjectBidOut> {
         changes::post_body(change, body, move |writer, platform, body: Delivery| {
             let vendor = vendor(writer, platform, project_bid_id.0)?;
-            let ids = body.delivery_taskset_ids.into_iter().map(MaybeInvalid::into_valid);
-            let ids = ids.collect::<Result<Vec<Uuid>>>()?;
+            let ids = MaybeInvalid::all(body.delivery_taskset_ids, |id| id)?;
             project_bids::deliver(writer, &vendor, Actor::Team, project_bid_id.0, &ids).map(|bid| bid.id)
         })
         .await

@@ -197,7 +197,7 @@ impl PurchasesApi {
             let listing =
                 references::listing_on_sale(writer.rows, "listing_id", body.listing_id.into_valid()?);
             let (team, listing) = references::both(team, listing)?;
-            let asset_ids = body.asset_ids.map(valid_ids).transpose()?;
+            let asset_ids = body.asset_ids.map(|ids| MaybeInvalid::all(ids, |id| id)).transpose()?;
             let input = PurchaseInput {
                 listing: listing.id,
                 kind: body.kind.into_valid()?.0,
@@ -284,9 +284,4 @@ impl PurchasesApi {
     async fn refund_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
         changes::transition(change, purchase_id, purchases::refund).await
     }
-}
-
-/// Returns the IDs of a body without problems.
-fn valid_ids(ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
-    ids.into_iter().map(MaybeInvalid::into_valid).collect()
 }

@@ -82,12 +82,11 @@ pub struct TaskIn {
 
 impl TaskIn {
     fn into_input(self) -> Result<TaskInput> {
-        let tags = self.tags.into_iter().map(|tag| Ok(tag.into_valid()?.into()));
         Ok(TaskInput {
             name: self.name.into_valid()?.into(),
             description: self.description.map(String::from),
             external_id: self.external_id.map(String::from),
-            tags: tags.collect::<Result<Vec<String>>>()?,
+            tags: MaybeInvalid::all(self.tags, String::from)?,
             binarized: self.binarized,
             column_values: self.column_values,
         })

@@ -115,9 +115,7 @@ impl TeamsApi {
     ) -> JsonResult<TeamOut, 201> {
         changes::post_body(change, body, |writer, _, team: TeamIn| {
             let name: String = team.name.into_valid()?.into();
-            let roles =
-                team.roles.into_iter().map(|role| Ok(role.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
-            let roles = references::distinct("roles", roles)?;
+            let roles = references::distinct("roles", MaybeInvalid::all(team.roles, |role| role.0)?)?;
             let input = teams::TeamInput {
                 name: &name,
                 is_vendor: roles.contains(&Role::Vendor),

@@ -160,8 +160,8 @@ impl WebhooksApi {
             let WebhookIn { team_id, description, event_types, .. } = body;
             let team = team_id.map(|id| references::team(writer.rows, "team_id", id)).transpose()?;
             let team = team.map(|team| team.id.to_string());
-            let event_types = event_types.into_iter().map(|kind| Ok(kind.into_valid()?.0));
-            let event_types = references::distinct("event_types", event_types.collect::<Result<_>>()?)?;
+            let event_types = MaybeInvalid::all(event_types, |kind| kind.0)?;
+            let event_types = references::distinct("event_types", event_types)?;
             let input = WebhookInput {
                 team: team.as_deref(),
                 url: &MaybeInvalid(url).into_valid()??,

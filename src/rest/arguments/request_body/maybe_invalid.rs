@@ -24,6 +24,11 @@ impl<T> MaybeInvalid<T> {
     pub fn into_valid(self) -> Result<T> {
         self.0.ok_or_else(|| Error::internal("a body without problems lacks a required field"))
     }
+
+    /// Converts the elements of an array in a body without problems.
+    pub fn all<U>(elements: Vec<MaybeInvalid<T>>, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
+        elements.into_iter().map(|element| element.into_valid().map(&convert)).collect()
+    }
 }
 
 /// A field that may be omitted but not null: `None` if it is omitted or violates its schema.

@@ -134,12 +134,11 @@ pub struct SampledAssetIn {
 
 /// Returns the sample in a body without problems.
 fn sampled(sample: Vec<MaybeInvalid<SampledAssetIn>>) -> Result<Vec<SampledAsset>> {
-    let path = |path: MaybeInvalid<DataPath>| path.into_valid().map(String::from);
     let asset = |asset: MaybeInvalid<SampledAssetIn>| {
         let SampledAssetIn { asset_id, paths, task_ids } = asset.into_valid()?;
-        let paths = paths.map(|paths| paths.into_iter().map(path).collect::<Result<_>>()).transpose()?;
-        let selection = Selection { paths, task_ids: task_ids.map(ids).transpose()? };
-        Ok(SampledAsset { asset_id: asset_id.into_valid()?, selection })
+        let paths = paths.map(|paths| MaybeInvalid::all(paths, String::from)).transpose()?;
+        let task_ids = task_ids.map(|ids| MaybeInvalid::all(ids, |id| id)).transpose()?;
+        Ok(SampledAsset { asset_id: asset_id.into_valid()?, selection: Selection { paths, task_ids } })
     };
     sample.into_iter().map(asset).collect()
 }
@@ -320,15 +319,10 @@ fn delivery(method: Option<DeliveryMethod>, days: Option<u32>) -> Result<Option<
 }
 
 fn slugs(rows: &Reader, field: &str, tags: Vec<MaybeInvalid<Slug>>, terms: &Records) -> Result<Vec<String>> {
-    let tags = tags.into_iter().map(|tag| Ok(tag.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
-    references::slugs(rows, field, tags, terms)
+    references::slugs(rows, field, MaybeInvalid::all(tags, String::from)?, terms)
 }
 
 /// Returns the IDs of the assets in a body without problems.
 pub fn asset_ids(asset_ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
-    references::distinct("asset_ids", ids(asset_ids)?)
-}
-
-fn ids(ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
-    ids.into_iter().map(MaybeInvalid::into_valid).collect()
+    references::distinct("asset_ids", MaybeInvalid::all(asset_ids, |id| id)?)
 }
