@@ -9,6 +9,7 @@ use crate::{
     },
     error::Problem,
     rest::{
+        arguments::request_body::into_change,
         operator_api::prelude::*,
         shapes::{
             RequestTime,
@@ -277,16 +278,16 @@ impl ListingPatch {
         if let Some(sample) = self.sample.0 {
             to.sample = sampled(sample)?;
         }
-        set_or_clear(&mut to.price, self.price, |price| price.0);
-        set_or_clear(&mut to.sample_price, self.sample_price, |price| price.0);
-        set_or_clear(&mut to.available_from, self.available_from, |at| at.0);
+        into_change(self.price).map(|price| price.0).apply(&mut to.price);
+        into_change(self.sample_price).map(|price| price.0).apply(&mut to.sample_price);
+        into_change(self.available_from).map(|at| at.0).apply(&mut to.available_from);
         let (mut method, mut days) = to.delivery.unzip();
         // Deleting one deletes both, unless the body states the other one.
         if self.delivery_method.is_null() || self.delivery_days.is_null() {
             (method, days) = (None, None);
         }
-        set_or_clear(&mut method, self.delivery_method, |method| method.0);
-        set_or_clear(&mut days, self.delivery_days, |days| days as u32);
+        into_change(self.delivery_method).map(|method| method.0).apply(&mut method);
+        into_change(self.delivery_days).map(|days| days as u32).apply(&mut days);
         to.delivery = delivery(method, days)?;
         Ok(())
     }
@@ -295,14 +296,6 @@ impl ListingPatch {
 fn set<T>(field: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *field = value;
-    }
-}
-
-fn set_or_clear<T, U>(field: &mut Option<U>, value: MaybeUndefined<T>, convert: impl FnOnce(T) -> U) {
-    match value {
-        MaybeUndefined::Undefined => {}
-        MaybeUndefined::Null => *field = None,
-        MaybeUndefined::Value(value) => *field = Some(convert(value)),
     }
 }
 
