@@ -31,14 +31,6 @@ pub struct AnnouncementOut {
 
 impl Subject for AnnouncementOut {
     const KIND: &'static str = "announcement";
-
-    fn id(&self) -> String {
-        Self::KIND.to_owned()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
 }
 
 /// An announcement.

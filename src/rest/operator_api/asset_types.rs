@@ -45,10 +45,6 @@ impl Subject for AssetTypeOut {
     fn id(&self) -> String {
         self.slug.0.as_str().to_owned()
     }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
 }
 
 impl Resource for AssetTypeOut {

@@ -20,14 +20,6 @@ pub struct MaintenanceOut {
 
 impl Subject for MaintenanceOut {
     const KIND: &'static str = "maintenance";
-
-    fn id(&self) -> String {
-        Self::KIND.to_owned()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
 }
 
 /// Maintenance to begin.

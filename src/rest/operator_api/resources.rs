@@ -22,11 +22,15 @@ pub trait Subject: Serialize + Sized + Send + 'static {
     /// Kind of the record, such as `listing`.
     const KIND: &'static str;
 
-    /// Returns the ID or slug of the record.
-    fn id(&self) -> String;
+    /// Returns the ID or slug of the record; its kind if a market has only one such record.
+    fn id(&self) -> String {
+        Self::KIND.to_owned()
+    }
 
     /// Returns the ID of the team that owns the record, or that is acted for; `None` if there is none.
-    fn team(&self) -> Option<Uuid>;
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
 }
 
 /// Implements [`Subject`] for a JSON type. The arguments are the type, the kind, the field with the ID, and, if there is one, the
@@ -40,9 +44,9 @@ macro_rules! subject {
                 ToString::to_string(&self.$($id).+)
             }
 
-            fn team(&self) -> Option<uuid::Uuid> {
-                None$(.or(self.$($team).+.into()))?
-            }
+            $(fn team(&self) -> Option<uuid::Uuid> {
+                self.$($team).+.into()
+            })?
         }
     };
 }
