@@ -1,4 +1,4 @@
-//! Iteration over the operations of a document.
+//! The operations of a document.
 
 use serde_json::{Map, Value};
 
@@ -7,4 +7,10 @@ pub fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     let items = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
     items.filter_map(|(_, operation)| operation.as_object_mut())
+}
+
+/// Whether an operation has a parameter with one of these names.
+pub fn has_parameter(operation: &Map<String, Value>, names: &[&str]) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    parameters.into_iter().any(|parameter| names.iter().any(|name| parameter["name"] == **name))
 }

@@ -4,7 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     error::Code,
-    rest::route::{DeclaredRoute, Repeatability},
+    rest::{
+        documents::openapi::document_operations::has_parameter,
+        route::{DeclaredRoute, Repeatability},
+    },
     string_enum::StringEnum,
     web::{auth::required_access::RequiredAccess, documented_operations::ERROR_CODES},
 };
@@ -89,9 +92,4 @@ fn conflict_codes(route: &DeclaredRoute) -> Vec<Code> {
     codes.extend(route.is_transition.then_some(Code::InvalidTransition));
     codes.extend(route.conflicts);
     codes
-}
-
-fn has_parameter(operation: &Map<String, Value>, names: &[&str]) -> bool {
-    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    parameters.into_iter().any(|parameter| names.iter().any(|name| parameter["name"] == **name))
 }

@@ -10,7 +10,7 @@ use crate::{
     domain::principals::PrincipalKind,
     error::{Code, Error, GoneCode, Problem},
     operations,
-    rest::documents::openapi::document_operations,
+    rest::documents::openapi::document_operations::{self, has_parameter},
     string_enum::StringEnum,
     web::problem::{self, ErrorBody, ValidationBody},
 };
@@ -40,6 +40,19 @@ enum AppliesTo {
     UploadGrant,
     EventCursor,
     IfMatch,
+}
+
+impl AppliesTo {
+    fn includes(self, operation: &Map<String, Value>) -> bool {
+        match self {
+            AppliesTo::All => true,
+            AppliesTo::Authenticated => operation.contains_key("security"),
+            AppliesTo::WithBody => operation.contains_key("requestBody"),
+            AppliesTo::UploadGrant => takes_upload_grant(operation),
+            AppliesTo::EventCursor => has_parameter(operation, &["Last-Event-ID"]),
+            AppliesTo::IfMatch => has_parameter(operation, &["If-Match"]),
+        }
+    }
 }
 
 const ERROR_RESPONSES: [ErrorResponse; 15] = [
@@ -242,32 +255,22 @@ fn response_headers() -> [(&'static str, &'static str, Value); 6] {
     ]
 }
 
-fn header_references(names: &[&str]) -> Value {
-    let header = |name: &&str| ((*name).to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
-    Value::Object(names.iter().map(header).collect())
+/// Returns references to the headers of all responses, and to another one.
+fn header_references(other: Option<&str>) -> Value {
+    let names = ["X-Request-Id", "RateLimit-Policy", "RateLimit"].into_iter().chain(other);
+    let header = |name: &str| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
+    Value::Object(names.map(header).collect())
 }
 
 /// Adds the headers of success responses, and references to the possible error responses, to an operation.
 pub fn add_responses(operation: &mut Map<String, Value>) {
-    let applies = |applies_to: AppliesTo| match applies_to {
-        AppliesTo::All => true,
-        AppliesTo::Authenticated => operation.contains_key("security"),
-        AppliesTo::WithBody => operation.contains_key("requestBody"),
-        AppliesTo::UploadGrant => takes_upload_grant(operation),
-        AppliesTo::EventCursor => takes_event_cursor(operation),
-        AppliesTo::IfMatch => takes_if_match(operation),
-    };
     let error_responses: Vec<&ErrorResponse> =
-        ERROR_RESPONSES.iter().filter(|response| applies(response.applies_to)).collect();
+        ERROR_RESPONSES.iter().filter(|response| response.applies_to.includes(operation)).collect();
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
     for (status, response) in responses.iter_mut() {
-        let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
-        if status == "200" {
-            names.push("ETag");
-        }
-        response["headers"] = header_references(&names);
+        response["headers"] = header_references((status == "200").then_some("ETag"));
     }
     for ErrorResponse { name, status, .. } in error_responses {
         responses.insert((*status).to_owned(), json!({"$ref": format!("#/components/responses/{name}")}));
@@ -280,25 +283,12 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
     id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
 }
 
-/// Whether an operation continues after an event.
-fn takes_event_cursor(operation: &Map<String, Value>) -> bool {
-    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    parameters.into_iter().any(|parameter| parameter["name"] == "Last-Event-ID")
-}
-
-/// Whether an operation can have the precondition that a record has not changed.
-fn takes_if_match(operation: &Map<String, Value>) -> bool {
-    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    parameters.into_iter().any(|parameter| parameter["name"] == "If-Match")
-}
-
 /// Adds the components that [`add_responses`] refers to.
 pub fn add_components(document: &mut Value, keys: PrincipalKind) {
-    let has_body =
-        document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
-    let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
-    let has_events = document_operations::operations(document).any(|operation| takes_event_cursor(operation));
-    let has_if_match = document_operations::operations(document).any(|operation| takes_if_match(operation));
+    let is_used = |response: &&ErrorResponse| {
+        document_operations::operations(document).any(|operation| response.applies_to.includes(operation))
+    };
+    let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES.iter().filter(is_used).collect();
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -316,14 +306,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     for (name, description, schema) in response_headers() {
         components["headers"][name] = json!({"description": description, "schema": schema});
     }
-    let is_used = |applies_to: AppliesTo| match applies_to {
-        AppliesTo::WithBody => has_body,
-        AppliesTo::UploadGrant => has_grants,
-        AppliesTo::EventCursor => has_events,
-        AppliesTo::IfMatch => has_if_match,
-        AppliesTo::All | AppliesTo::Authenticated => true,
-    };
-    for response in ERROR_RESPONSES.iter().filter(|response| is_used(response.applies_to)) {
+    for response in error_responses {
         components["responses"][response.name] = response.to_json(keys);
     }
 }
@@ -337,17 +320,16 @@ impl ErrorResponse {
             other.map_or((self.description, self.example), |(_, described)| *described);
         let error = example();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
-        let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
-        match self.status {
-            "401" => names.push("WWW-Authenticate"),
-            "429" | "503" => names.push("Retry-After"),
-            _ => {}
-        }
+        let header = match self.status {
+            "401" => Some("WWW-Authenticate"),
+            "429" | "503" => Some("Retry-After"),
+            _ => None,
+        };
         let example: Value =
             serde_json::from_slice(&problem::error_body(&error, REQUEST_ID)).expect("an error body is JSON");
         json!({
             "description": description,
-            "headers": header_references(&names),
+            "headers": header_references(header),
             "content": {JSON: {
                 "schema": {"$ref": format!("#/components/schemas/{schema}")},
                 "example": example,
