@@ -207,7 +207,7 @@ impl Api {
     }
 }
 
-/// Whether a path is a prefix of an API or continues it after a slash.
+/// Whether a path is this prefix, or continues it after a slash.
 pub fn is_below(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, error::NotFoundError};
 
 use super::{
-    api::Api,
+    api::{self, Api},
     app::{App, SharedEndpoint},
 };
 use crate::{
@@ -259,7 +259,7 @@ impl Dispatcher {
     async fn dispatch(&self, mut request: Request) -> poem::Result<Response> {
         request_coding::decode_body(&mut request);
         if let Some((prefix, endpoint)) = &self.below
-            && is_below(request.uri().path(), prefix)
+            && api::is_below(request.uri().path(), prefix)
         {
             return endpoint.as_ref().call(request).await;
         }
@@ -275,9 +275,4 @@ impl Dispatcher {
             (None, None) => Err(self.unknown_path()),
         }
     }
-}
-
-/// Whether a path is this one, or below it.
-fn is_below(path: &str, prefix: &str) -> bool {
-    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::domain::events::EventData;
+use crate::{
+    domain::events::EventData,
+    rest::documents::openapi::schemas::{SCHEMA_PREFIX, signed_format},
+};
 
 /// Name of the schema of an event.
 const EVENT: &str = "MarketEvent";
@@ -17,9 +20,8 @@ const EVENT_SUFFIX: &str = "Event";
 /// How the names of the types of data end.
 const DATA_SUFFIX: &str = "Data";
 
-/// Prefix of references in JSON Schema, and in the documents.
+/// Prefix of references in JSON Schema.
 const DEFINITION_PREFIX: &str = "#/$defs/";
-const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
 /// Replaces the schema of an event, in a document that has one, by one schema for each type of data. The type of the
 /// event says which one applies.
@@ -103,11 +105,9 @@ fn translate(schema: &Value) -> Value {
         translated.insert("type".to_owned(), named.unwrap_or_default());
         translated.insert("nullable".to_owned(), json!(true));
     }
-    match fields.get("format").and_then(Value::as_str) {
-        Some("uint8" | "uint16") => translated.insert("format".to_owned(), json!("int32")),
-        Some("uint" | "uint32" | "uint64") => translated.insert("format".to_owned(), json!("int64")),
-        _ => None,
-    };
+    if let Some(format) = fields.get("format").and_then(Value::as_str).and_then(signed_format) {
+        translated.insert("format".to_owned(), json!(format));
+    }
     if fields.contains_key("properties") {
         translated.insert("additionalProperties".to_owned(), json!(false));
     }

@@ -8,7 +8,7 @@ use std::iter;
 
 use serde_json::{Map, Value, json};
 
-use crate::rest::{documents::openapi::error_responses::JSON, route::DeclaredRoute};
+use crate::rest::{api::is_below, documents::openapi::error_responses::JSON, route::DeclaredRoute};
 
 /// The parts of an operation that links depend on.
 struct Operation {
@@ -33,10 +33,6 @@ impl Operation {
         (!rest.contains('{')).then_some(parameter)
     }
 
-    fn is_below(&self, path: &str) -> bool {
-        self.path.strip_prefix(path).is_some_and(|below| below.is_empty() || below.starts_with('/'))
-    }
-
     /// Returns the path of the resources that this operation gets by their ID alone.
     fn collection(&self) -> Option<&str> {
         let (collection, parameter) = self.path.rsplit_once('/')?;
@@ -52,7 +48,7 @@ pub fn add_links(document: &mut Value, routes: &[DeclaredRoute]) {
         let Some(schema) = response_schema(document, &from.path, &from.method) else { continue };
         let elsewhere =
             all_operations.iter().filter(|to| from.resource.is_some() && to.resource == from.resource);
-        let elsewhere = elsewhere.filter_map(Operation::collection).find(|path| !from.is_below(path));
+        let elsewhere = elsewhere.filter_map(Operation::collection).find(|path| !is_below(&from.path, path));
         let by_path = all_operations.iter().filter_map(|to| {
             let mut paths = iter::once(from.path.as_str()).chain(elsewhere);
             let parameter = paths.find_map(|path| to.next_parameter(path))?;

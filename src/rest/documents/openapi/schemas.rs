@@ -165,13 +165,19 @@ fn deduplicate_all_of(schema: &mut Map<String, Value>) {
 
 /// Replaces unsigned integer formats, which OpenAPI does not define and clients would ignore.
 fn replace_unsigned_format(schema: &mut Map<String, Value>) {
-    let format = match schema.get("format").and_then(Value::as_str) {
-        Some("uint8" | "uint16") => "int32",
-        Some("uint32" | "uint64") => "int64",
-        _ => return,
-    };
+    let format = schema.get("format").and_then(Value::as_str).and_then(signed_format);
+    let Some(format) = format else { return };
     schema.insert("format".to_owned(), json!(format));
     schema.entry("minimum").or_insert(json!(0));
+}
+
+/// Returns the format of OpenAPI for the integers of an unsigned one.
+pub fn signed_format(unsigned: &str) -> Option<&'static str> {
+    match unsigned {
+        "uint8" | "uint16" => Some("int32"),
+        "uint" | "uint32" | "uint64" => Some("int64"),
+        _ => None,
+    }
 }
 
 /// Moves constraints on array items from the array, where the framework writes them without effect, to the
