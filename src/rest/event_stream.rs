@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{json::Json, shapes::events::Event};
+use super::{accept, json::Json, shapes::events::Event};
 use crate::{
     domain::events::{EventId, EventRowId},
     error::{Error, ErrorChain, Result},
@@ -104,19 +104,8 @@ impl StreamRequest {
 
 /// Whether a client prefers a stream to a page.
 fn accepts_stream(headers: &HeaderMap) -> bool {
-    let weight = |kind: &str| {
-        let lists = headers.get_all(header::ACCEPT).iter().filter_map(|list| list.to_str().ok());
-        let entries = lists.flat_map(|list| list.split(','));
-        let weights = entries.filter_map(|entry| {
-            let mut parts = entry.split(';').map(str::trim);
-            let is_kind = parts.next()?.eq_ignore_ascii_case(kind);
-            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
-            is_kind.then(|| weight.unwrap_or(1.0))
-        });
-        weights.fold(0.0_f32, f32::max)
-    };
-    let stream = weight(CONTENT_TYPE);
-    stream > 0.0 && stream >= weight("application/json")
+    let stream = accept::weight(headers, CONTENT_TYPE);
+    stream > 0.0 && stream >= accept::weight(headers, "application/json")
 }
 
 /// A stream that has begun.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     domain::principals::PrincipalKind,
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
-    rest::{api::Api, page_parts, pages::guides::GUIDES, router},
+    rest::{accept, api::Api, page_parts, pages::guides::GUIDES, router},
     web::link_base::LinkBase,
 };
 
@@ -133,19 +133,7 @@ fn demo_keys(apis: &[&Api]) -> impl Iterator<Item = &'static (&'static str, &'st
 /// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers
 /// and simple clients get the page.
 fn prefers_json(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let [mut json, mut html] = [0.0_f32; 2];
-    for range in ranges.flat_map(|value| value.split(',')) {
-        let mut parts = range.split(';').map(str::trim);
-        let media_type = parts.next().unwrap_or_default();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0);
-        if media_type.eq_ignore_ascii_case("application/json") {
-            json = weight;
-        } else if media_type.eq_ignore_ascii_case("text/html") {
-            html = weight;
-        }
-    }
-    json > html
+    accept::weight(headers, "application/json") > accept::weight(headers, "text/html")
 }
 
 #[cfg(test)]
