@@ -5,6 +5,10 @@ use crate::web::ICON_SVG;
 /// Style of all pages, light or dark as the browser prefers.
 pub const PAGE_STYLE: &str = include_str!("pages/page.css");
 
+/// The policy of a page without scripts.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+                          form-action 'none'; frame-ancestors 'none'";
+
 /// Returns the icon of all pages as an address that contains it.
 pub fn icon() -> String {
     let percent_encoded = ICON_SVG.trim().replace('#', "%23").replace('"', "'");

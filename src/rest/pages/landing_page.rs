@@ -19,10 +19,6 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("landing.html");
 
-/// The policy of a page without scripts.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
-
 /// The demo key in the example of a request.
 const EXAMPLE_KEY: &str = DEMO_KEYS[1].0;
 
@@ -44,7 +40,7 @@ pub fn landing_page(
             let body = landing_json(&apis, &base_url, console, is_demo).to_string();
             response.content_type("application/json").body(body)
         } else {
-            let response = response.header(header::CONTENT_SECURITY_POLICY, POLICY);
+            let response = response.header(header::CONTENT_SECURITY_POLICY, page_parts::POLICY);
             let page = landing_html(&apis, &base_url, console, is_demo);
             response.content_type("text/html; charset=utf-8").body(page)
         }

@@ -3,16 +3,14 @@
 use poem_openapi::Object;
 
 use super::{
-    access::WorldReader,
-    coverage_page::{POLICY, coverage_page},
-    coverage_report::CoverageOut,
-    worlds::read_with,
+    access::WorldReader, coverage_page::coverage_page, coverage_report::CoverageOut, worlds::read_with,
 };
 use crate::{
     operations::access::Operator,
     rest::{
         arguments::params::Params,
         json::{Json, JsonResult},
+        page_parts,
         route::{Call, Contract, Path, Target, routes},
         sandbox_api::page_or_file::{FileFormats, PageOrFile},
     },
@@ -67,7 +65,7 @@ async fn report(
     };
     if query.format.is_some_and(|format| format.0 == CoverageFormat::Html) {
         let page = served.market().spawn_blocking(move |_| Ok(coverage_page(&subject, &make()))).await?;
-        return Ok(PageOrFile::html(HTML, POLICY, page));
+        return Ok(PageOrFile::html(HTML, page_parts::POLICY, page));
     }
     let page: JsonResult<CoverageOut> = Json::of_blocking(served, move || Ok(make())).await;
     page.map(PageOrFile::Page)

@@ -10,10 +10,6 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../pages/coverage.html");
 
-/// The policy of a page without scripts.
-pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
-                          form-action 'none'; frame-ancestors 'none'";
-
 /// Returns the page. `subject` says whose coverage it is.
 pub fn coverage_page(subject: &str, coverage: &CoverageOut) -> String {
     let mut tables = String::new();
