@@ -64,11 +64,12 @@ fn check_gate(
     }
     let own = match document.find("GET", OWN) {
         Some(list) => {
-            session.call_ok(&rules::GATE, list, OWN, &[], caller)?.as_ref().map_or_else(Vec::new, ids)
+            let page = session.call_ok(&rules::GATE, list, OWN, &[], caller)?;
+            page.map_or_else(Vec::new, |page| rows::identities(page.json()))
         }
         None => Vec::new(),
     };
-    let foreign = ids(page).into_iter().find(|id| !own.contains(id));
+    let foreign = rows::identities(page.json()).into_iter().find(|id| !own.contains(id));
     let unknown = Uuid::new_v4().to_string();
     for operation in document.operations.iter().filter(|operation| walk::is_behind_gate(operation)) {
         let path = |id: &str| {
@@ -109,11 +110,6 @@ fn expect_locked(session: &mut Session, operation: &Operation, response: Option<
     }
 }
 
-/// Returns the IDs of the rows of a list.
-fn ids(exchange: &Exchange) -> Vec<String> {
-    rows::of(exchange.json()).into_iter().flatten().map(rows::identity).collect()
-}
-
 fn check_by_ids(
     session: &mut Session,
     browse: &Operation,
@@ -128,13 +124,13 @@ fn check_by_ids(
         let Some(page) = session.call_ok(&rules::BY_IDS, browse, BROWSE, &query, caller)? else {
             return Ok(());
         };
-        let expected: Vec<String> = ids(&page).into_iter().take(MAX_LISTINGS).collect();
+        let expected: Vec<String> = rows::identities(page.json()).into_iter().take(MAX_LISTINGS).collect();
         let mut query = vec![("sort", "recent"), ("ids", unknown.as_str())];
         query.extend(expected.iter().rev().map(|id| ("ids", id.as_str())));
         let Some(exchange) = session.call_ok(&rules::BY_IDS, by_ids, BY_IDS, &query, caller)? else {
             return Ok(());
         };
-        let got = ids(&exchange);
+        let got = rows::identities(exchange.json());
         if got == expected {
             return Ok(());
         }

@@ -110,7 +110,7 @@ impl List<'_> {
         if let Some((request, identities)) = short.second
             && let Some(again) = session.send(Some(self.operation), request.clone())?
             && again.status == 200
-            && identities_of(&again) != identities
+            && rows::identities(again.json()) != identities
         {
             let expected = "the rows of the first request for this page".to_owned();
             let got = "other rows, or another order".to_owned();
@@ -158,7 +158,7 @@ impl List<'_> {
                 return Ok(None);
             }
             self.check_page(session, limit, place.as_deref(), &exchange);
-            let identities = identities_of(&exchange);
+            let identities = rows::identities(exchange.json());
             let known: BTreeSet<&String> = pages.identities.iter().collect();
             session.report.count(&rules::ONCE);
             let mut on_page = BTreeSet::new();
@@ -227,8 +227,4 @@ impl List<'_> {
             }
         }
     }
-}
-
-fn identities_of(exchange: &Exchange) -> Vec<String> {
-    rows::of(exchange.json()).into_iter().flatten().map(rows::identity).collect()
 }

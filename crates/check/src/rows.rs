@@ -27,6 +27,11 @@ pub fn identity(row: &Value) -> String {
     found.map_or_else(|| format!("row-{:016x}", xxh3_64(row.to_string().as_bytes())), str::to_owned)
 }
 
+/// Returns the identities of the rows of a list; none if it is no list.
+pub fn identities(body: &Value) -> Vec<String> {
+    of(body).into_iter().flatten().map(identity).collect()
+}
+
 /// Returns the number of rows that a list reports.
 pub fn total(body: &Value) -> Option<u64> {
     body["total"].as_u64().or_else(|| body["counts"]["all"].as_u64())

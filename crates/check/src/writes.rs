@@ -227,7 +227,7 @@ impl Writes<'_> {
         let request = Request::get(target(RAW_DATA, &[("group_id", group)]), self.caller);
         let Some(exchange) = self.session.send(Some(&operation), request)? else { return Ok(()) };
         self.session.report.count(&rules::WRITE);
-        let rows: Vec<String> = rows::of(exchange.json()).into_iter().flatten().map(rows::identity).collect();
+        let rows = rows::identities(exchange.json());
         if rows != [id] {
             let got = format!("{} rows", rows.len());
             self.session.report.add(
