@@ -4,22 +4,13 @@
 //! A bundle is streamed in chunks from the files that it consists of. Between chunks, a download holds no connection of
 //! the database, no transaction, and no thread. A client that reads too slowly is disconnected; see `connections`.
 
-use std::{
-    io,
-    ops::Range,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{io, ops::Range, sync::Arc};
 
 use bytes::Bytes;
-use http_body::Frame;
-use http_body_util::combinators::BoxBody;
 use poem::{
     Body, Request, Response, Route,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::{
@@ -34,7 +25,7 @@ use crate::{
         bundle_urls,
         limits::RequestLimits,
         path_params, request_id,
-        responses::etag,
+        responses::{etag, parts},
         served_market::ServedMarket,
         shares,
         shares::{
@@ -111,18 +102,17 @@ async fn send(request: Request) -> Result<Response> {
         &request,
         listing,
         &tag,
-        BundleBody {
+        Download {
             range: 0..delivery.layout.size_bytes(),
             source: Source { market: market.clone(), requester, delivery: Arc::new(delivery) },
-            reading: None,
-            _held: (slot, memory),
+            held: (slot, memory),
         },
     ))
 }
 
 /// Responds with a bundle, or with the part of it that the request asks for.
-fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: BundleBody) -> Response {
-    let size = body.range.end;
+fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut download: Download) -> Response {
+    let size = download.range.end;
     let builder = Response::builder()
         .header(header::ETAG, tag)
         .header(header::ACCEPT_RANGES, "bytes")
@@ -135,7 +125,7 @@ fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: Bundle
         Selected::Whole => builder.status(StatusCode::OK),
         Selected::Part(range) => {
             let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-            body.range = range;
+            download.range = range;
             builder.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, content_range)
         }
         Selected::Unsatisfiable => {
@@ -149,9 +139,9 @@ fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: Bundle
     let name = format!("attachment; filename=\"{}\"", archive_name(listing));
     builder = builder
         .header(header::CONTENT_DISPOSITION, name)
-        .header(header::CONTENT_LENGTH, body.range.end - body.range.start)
+        .header(header::CONTENT_LENGTH, download.range.end - download.range.start)
         .content_type("application/zip");
-    builder.body(Body::from(BoxBody::new(body)))
+    builder.body(download.into_body())
 }
 
 /// Where the bytes of a download come from.
@@ -211,46 +201,27 @@ fn cut(bytes: &[u8], offset: u64, length: u64) -> Bytes {
     Bytes::copy_from_slice(&rest[..rest.len().min(length as usize)])
 }
 
-/// Sends a range of a bundle. Its length is in the header of the response instead of its size hint, so that no layer
-/// mistakes it for a body in memory.
-struct BundleBody {
+/// A range of a bundle to send.
+struct Download {
     source: Source,
-    /// The bytes that are not yet sent.
     range: Range<u64>,
-    reading: Option<JoinHandle<io::Result<Bytes>>>,
     /// The slot of the download, and its memory.
-    _held: (Option<FairPermit>, Option<MemoryUse>),
+    held: (Option<FairPermit>, Option<MemoryUse>),
 }
 
-impl http_body::Body for BundleBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.range.is_empty() {
-            return Poll::Ready(None);
-        }
-        let (source, range) = (self.source.clone(), self.range.clone());
-        let reading = self.reading.get_or_insert_with(|| tokio::spawn(source.read(range)));
-        let read = std::task::ready!(Pin::new(reading).poll(context));
-        self.reading = None;
-        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
-        let read = read.and_then(|bytes| {
-            if bytes.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
-        });
-        Poll::Ready(Some(match read {
-            Ok(bytes) => {
-                self.range.start += bytes.len() as u64;
-                Ok(Frame::data(bytes))
-            }
-            Err(cause) => {
-                tracing::warn!(cause = %ErrorChain(&cause), "the download of a bundle was ended");
-                self.range.start = self.range.end;
-                Err(cause)
-            }
-        }))
+impl Download {
+    fn into_body(self) -> Body {
+        let source = self.source;
+        parts::body(self.range, self.held, move |range| {
+            let source = source.clone();
+            tokio::spawn(async move {
+                let read = source.read(range).await.and_then(|bytes| {
+                    if bytes.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
+                });
+                read.inspect_err(|cause| {
+                    tracing::warn!(cause = %ErrorChain(cause), "the download of a bundle was ended");
+                })
+            })
+        })
     }
 }

@@ -6,7 +6,6 @@
 use std::{
     fs::File,
     io::{self, Write},
-    os::unix::fs::FileExt,
     sync::Arc,
 };
 
@@ -14,7 +13,7 @@ use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use poem::{
-    Body, IntoResponse, Request, Response, Route,
+    IntoResponse, Request, Response, Route,
     http::{Method, header},
 };
 use tempfile::NamedTempFile;
@@ -35,10 +34,10 @@ use crate::{
     web::{
         limits::Budget,
         path_params::{self, framework_path},
+        responses::parts,
         served_market::ServedMarket,
         shares::{
             capacity::Slot,
-            holders::FairPermit,
             transfer_limits::{self, RequestTransfers},
         },
         world_host::SandboxHost,
@@ -105,7 +104,8 @@ async fn replay(request: Request) -> Result<Response> {
     send_file(&served, &request, (&host, source), &name, write).await
 }
 
-/// Sends a file with this name, which `write` writes. It is not larger than the files of the world.
+/// Sends a file with this name, which `write` writes. It is not larger than the files of the world. The slot of the download is
+/// occupied until the end.
 async fn send_file(
     served: &ServedMarket,
     request: &Request,
@@ -131,30 +131,7 @@ async fn send_file(
         .header(header::CONTENT_LENGTH, length)
         .header(header::CACHE_CONTROL, "no-store")
         .content_type(CONTENT_TYPE)
-        .body(Body::from_bytes_stream(Box::pin(read_chunks(file, length, slot)))))
-}
-
-/// Reads a file in chunks. The slot is occupied until the end.
-fn read_chunks(
-    file: File,
-    length: u64,
-    slot: Option<FairPermit>,
-) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {
-    futures_util::stream::unfold((Arc::new(file), 0, slot), move |(file, offset, slot)| async move {
-        if offset >= length {
-            return None;
-        }
-        let source = Arc::clone(&file);
-        let read = move || {
-            let mut chunk = vec![0; (length - offset).min(CHUNK_BYTES) as usize];
-            source.read_exact_at(&mut chunk, offset)?;
-            Ok(Bytes::from(chunk))
-        };
-        let read =
-            tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(io::Error::other(error)));
-        let next = read.as_ref().map_or(length, |chunk| offset + chunk.len() as u64);
-        Some((read, (file, next, slot)))
-    })
+        .body(parts::file_body(Arc::new(file), length, CHUNK_BYTES, slot)))
 }
 
 async fn import(mut request: Request) -> Result<Response> {

@@ -5,19 +5,13 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     os::unix::fs::FileExt,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
 };
 
-use bytes::Bytes;
-use http_body::Frame;
-use http_body_util::combinators::BoxBody;
 use poem::{
-    Body, Endpoint, Request, Response,
+    Endpoint, Request, Response,
     http::{HeaderValue, header},
 };
-use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
@@ -28,6 +22,7 @@ use crate::{
     web::{
         problem,
         request_id::RequestId,
+        responses::parts,
         shares::{
             holders::FairPermit,
             transfer_limits::{self, RequestTransfers},
@@ -116,8 +111,14 @@ impl Spool {
     pub fn send(self, response: &mut Response) {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(self.length()));
         response.set_data(self.clone());
-        let body = SpoolBody { spool: self, offset: 0, reading: None };
-        response.set_body(Body::from(BoxBody::new(body)));
+        let length = self.length();
+        response.set_body(parts::file_body(self, length, CHUNK_BYTES, ()));
+    }
+}
+
+impl AsRef<File> for Spool {
+    fn as_ref(&self) -> &File {
+        &self.0.file
     }
 }
 
@@ -155,44 +156,6 @@ impl Read for SpoolReader {
         let count = self.spool.0.file.read_at(buffer, self.offset)?;
         self.offset += count as u64;
         Ok(count)
-    }
-}
-
-/// Sends a temporary file. Its length is in the header of the response instead of its size hint, so that no
-/// layer mistakes it for a body in memory.
-struct SpoolBody {
-    spool: Spool,
-    offset: u64,
-    reading: Option<JoinHandle<io::Result<Bytes>>>,
-}
-
-impl http_body::Body for SpoolBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let remaining = self.spool.length() - self.offset;
-        if remaining == 0 {
-            return Poll::Ready(None);
-        }
-        let (spool, offset) = (self.spool.clone(), self.offset);
-        let reading = self.reading.get_or_insert_with(|| {
-            tokio::task::spawn_blocking(move || {
-                let mut chunk = vec![0; remaining.min(CHUNK_BYTES) as usize];
-                spool.0.file.read_exact_at(&mut chunk, offset)?;
-                Ok(chunk.into())
-            })
-        });
-        let read = std::task::ready!(Pin::new(reading).poll(context));
-        self.reading = None;
-        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
-        Poll::Ready(Some(read.map(|chunk| {
-            self.offset += chunk.len() as u64;
-            Frame::data(chunk)
-        })))
     }
 }
 
