@@ -48,10 +48,8 @@ const MAX_HEAVY_WORK: usize = 2;
 /// What all requests of a server may hold.
 #[derive(Debug)]
 pub struct TransferLimits {
-    bodies: FairLimit,
-    downloads: FairLimit,
-    memory: FairLimit,
-    spool: FairLimit,
+    /// By [`TransferLimit`].
+    limits: [FairLimit; TRANSFER_LIMITS],
     heavy_work: Scheduler,
     /// Maximum time that a request waits for memory.
     wait: Duration,
@@ -110,12 +108,8 @@ impl TransferLimits {
     pub fn new(settings: &Settings, stopwatch: Stopwatch) -> TransferLimits {
         let limits = &settings.limits;
         let queue = limits.queue as usize;
-        let [bodies, downloads, memory, spool] = maxima(limits).map(FairLimit::with_maxima);
         TransferLimits {
-            bodies,
-            downloads,
-            memory,
-            spool,
+            limits: maxima(limits).map(FairLimit::with_maxima),
             heavy_work: Scheduler::new(
                 Activity::Compute,
                 MAX_HEAVY_WORK,
@@ -131,24 +125,17 @@ impl TransferLimits {
 
     /// Changes the limits to those of other settings.
     pub fn follow(&self, settings: &Settings) {
-        let limits = [&self.bodies, &self.downloads, &self.memory, &self.spool];
-        for (limit, maxima) in limits.into_iter().zip(maxima(&settings.limits)) {
+        for (limit, maxima) in self.limits.iter().zip(maxima(&settings.limits)) {
             limit.set_maxima(maxima);
         }
     }
 
     /// Returns how much of each limit is in use.
     pub fn loads(&self) -> [TransferLoad; TRANSFER_LIMITS] {
-        let limits = [
-            (TransferLimit::Bodies, &self.bodies),
-            (TransferLimit::Downloads, &self.downloads),
-            (TransferLimit::Memory, &self.memory),
-            (TransferLimit::TemporaryFiles, &self.spool),
-        ];
-        limits.map(|(limit, fair)| {
-            let (used, max) = fair.load();
-            let rejected = self.rejected[limit as usize].load(Ordering::Relaxed);
-            TransferLoad { limit, used, max, rejected }
+        std::array::from_fn(|index| {
+            let (used, max) = self.limits[index].load();
+            let rejected = self.rejected[index].load(Ordering::Relaxed);
+            TransferLoad { limit: TransferLimit::ALL[index], used, max, rejected }
         })
     }
 
@@ -232,29 +219,29 @@ impl RequestTransfers {
 
     /// Takes a slot for receiving a body.
     pub fn body_slot(&self) -> Result<FairPermit> {
-        let shared = &self.0.shared;
-        let slot = shared.bodies.try_acquire(self.holders(), 1);
-        slot.ok_or_else(|| shared.reject(TransferLimit::Bodies))
+        self.take(TransferLimit::Bodies, 1)
     }
 
     /// Takes a slot for sending a download.
     pub fn download_slot(&self) -> Result<FairPermit> {
-        let shared = &self.0.shared;
-        let slot = shared.downloads.try_acquire(self.holders(), 1);
-        slot.ok_or_else(|| shared.reject(TransferLimit::Downloads))
+        self.take(TransferLimit::Downloads, 1)
     }
 
     /// Starts counting memory.
     pub fn memory(&self) -> MemoryUse {
-        let permit = self.0.shared.memory.try_acquire(self.holders(), 0);
+        let permit = self.take(TransferLimit::Memory, 0);
         MemoryUse { permit: permit.expect("nothing is always available"), shared: Arc::clone(&self.0.shared) }
     }
 
     /// Takes space for a temporary file.
     pub fn spool(&self, bytes: u64) -> Result<FairPermit> {
+        self.take(TransferLimit::TemporaryFiles, bytes)
+    }
+
+    fn take(&self, limit: TransferLimit, amount: u64) -> Result<FairPermit> {
         let shared = &self.0.shared;
-        let space = shared.spool.try_acquire(self.holders(), bytes);
-        space.ok_or_else(|| shared.reject(TransferLimit::TemporaryFiles))
+        let taken = shared.limits[limit as usize].try_acquire(self.holders(), amount);
+        taken.ok_or_else(|| shared.reject(limit))
     }
 
     /// Keeps memory until the response is complete.
