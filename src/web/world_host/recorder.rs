@@ -26,7 +26,7 @@ use crate::{
     web::{
         documented_operations::{DocumentedOperation, DocumentedOperations},
         key_headers, path_params, request_id,
-        world_host::fault_answers::NotExecuted,
+        world_host::{fault_answers::NotExecuted, faults},
     },
     worlds::{
         World, Worlds,
@@ -36,9 +36,6 @@ use crate::{
         },
     },
 };
-
-/// The header with the ID of the fault that a response is the result of.
-const FAULT_HEADER: HeaderName = HeaderName::from_static("x-sandbox-fault");
 
 /// What the paths of the sandbox API for a world begin with.
 const SANDBOX_PREFIX: &str = "/sandbox/v1/worlds/";
@@ -198,7 +195,7 @@ impl RecordedRequest {
         };
         let body = self.recording.response_body();
         // A fault can delay or cut a body that was in memory.
-        let in_memory = if response.headers().contains_key(FAULT_HEADER) {
+        let in_memory = if response.headers().contains_key(faults::HEADER) {
             None
         } else {
             response_body::take_in_memory(&mut response).await
@@ -224,7 +221,7 @@ impl RecordedRequest {
             is_sent: response.data::<Cut>().is_none(),
             is_executed: response.data::<NotExecuted>().is_none(),
         };
-        let ending = Ending { key, fault_id: text(FAULT_HEADER), answer: head };
+        let ending = Ending { key, fault_id: text(faults::HEADER), answer: head };
         self.recording.end(ending, self.now());
         response
     }
