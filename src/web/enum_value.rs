@@ -11,6 +11,25 @@ use serde_json::Value;
 
 use crate::string_enum::StringEnum;
 
+/// The items of [`Type`] that are the same for all types whose values are used as they are.
+macro_rules! own_values {
+    () => {
+        const IS_REQUIRED: bool = true;
+        type RawValueType = Self;
+        type RawElementValueType = Self;
+
+        fn as_raw_value(&self) -> Option<&Self> {
+            Some(self)
+        }
+
+        fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+            Box::new(std::iter::once(self))
+        }
+    };
+}
+
+pub(crate) use own_values;
+
 /// A value of a string enum, serialized as its text and documented as an enum schema of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnumValue<T>(pub T);
@@ -35,9 +54,7 @@ fn expected_message<T: StringEnum>() -> String {
 }
 
 impl<T: StringEnum> Type for EnumValue<T> {
-    const IS_REQUIRED: bool = true;
-    type RawValueType = Self;
-    type RawElementValueType = Self;
+    own_values!();
 
     fn name() -> Cow<'static, str> {
         T::NAME.into()
@@ -52,14 +69,6 @@ impl<T: StringEnum> Type for EnumValue<T> {
             enum_items: T::ALL.iter().map(|value| Value::from(value.as_str())).collect(),
             ..MetaSchema::new("string")
         });
-    }
-
-    fn as_raw_value(&self) -> Option<&Self> {
-        Some(self)
-    }
-
-    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-        Box::new(self.as_raw_value().into_iter())
     }
 }
 

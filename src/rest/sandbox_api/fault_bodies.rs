@@ -23,7 +23,10 @@ use crate::{
         },
     },
     string_enum::StringEnum,
-    web::{documented_operations::DocumentedOperations, enum_value::EnumValue},
+    web::{
+        documented_operations::DocumentedOperations,
+        enum_value::{EnumValue, own_values},
+    },
     worlds::{
         CutPlace, FaultRule, FaultTiming, Interruption, NewFault, RequestEffect, RequestMatch, TextPattern,
         WebhookEffect, WebhookMatch, journal::WorldApi,
@@ -42,9 +45,7 @@ const ALL: &str = "*";
 pub struct DelayMs(Value);
 
 impl Type for DelayMs {
-    const IS_REQUIRED: bool = true;
-    type RawValueType = Self;
-    type RawElementValueType = Self;
+    own_values!();
 
     fn name() -> Cow<'static, str> {
         "DelayMs".into()
@@ -70,14 +71,6 @@ impl Type for DelayMs {
             let alternatives = [number(), range].map(|schema| MetaSchemaRef::Inline(Box::new(schema)));
             MetaSchema { any_of: alternatives.into(), ..MetaSchema::ANY }
         });
-    }
-
-    fn as_raw_value(&self) -> Option<&Self> {
-        Some(self)
-    }
-
-    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-        Box::new(std::iter::once(self))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     operations::bundles::TeamBundle,
     rest::shapes::json_object::{ObjectWriter, RawObject},
     store::renderings::Rendering,
-    web::{bundle_urls, served_market::ServedMarket},
+    web::{bundle_urls, enum_value::own_values, served_market::ServedMarket},
 };
 
 /// Default number of listings on a page.
@@ -62,9 +62,7 @@ pub struct FacetCounts {
 pub struct OwnListingSummary(());
 
 impl Type for OwnListingSummary {
-    const IS_REQUIRED: bool = true;
-    type RawValueType = Self;
-    type RawElementValueType = Self;
+    own_values!();
 
     fn name() -> Cow<'static, str> {
         "OwnListingSummary".into()
@@ -82,14 +80,6 @@ impl Type for OwnListingSummary {
         schema.properties.retain(|(name, _)| *name != "team_name");
         schema.required.retain(|name| *name != "team_name");
         registry.schemas.entry("OwnListingSummary".to_owned()).or_insert(schema);
-    }
-
-    fn as_raw_value(&self) -> Option<&Self> {
-        Some(self)
-    }
-
-    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-        Box::new(self.as_raw_value().into_iter())
     }
 }
 

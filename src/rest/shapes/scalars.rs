@@ -25,9 +25,7 @@ pub trait Scalar: Sized + Send + Sync {
 macro_rules! impl_scalar {
     ($name:ty $(, $grammar:ident: $bound:path)?) => {
         impl $(<$grammar: $bound>)? poem_openapi::types::Type for $name {
-            const IS_REQUIRED: bool = true;
-            type RawValueType = Self;
-            type RawElementValueType = Self;
+            $crate::web::enum_value::own_values!();
 
             fn name() -> std::borrow::Cow<'static, str> {
                 <Self as $crate::rest::shapes::scalars::Scalar>::name().into()
@@ -36,14 +34,6 @@ macro_rules! impl_scalar {
             fn schema_ref() -> poem_openapi::registry::MetaSchemaRef {
                 let schema = <Self as $crate::rest::shapes::scalars::Scalar>::schema();
                 poem_openapi::registry::MetaSchemaRef::Inline(Box::new(schema))
-            }
-
-            fn as_raw_value(&self) -> Option<&Self> {
-                Some(self)
-            }
-
-            fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-                Box::new(std::iter::once(self))
             }
         }
 
