@@ -7,6 +7,7 @@ use super::{
     worlds::{change, read_with},
 };
 use crate::{
+    market::milliseconds,
     rest::{
         prelude::*,
         sandbox_api::{
@@ -213,7 +214,6 @@ impl JournalEntryOut {
     fn new(entry: &JournalEntry) -> JournalEntryOut {
         let shown = ShownEntry::new(entry);
         let (request, answer, key) = (&entry.request, entry.answer(), entry.key());
-        let milliseconds = |duration: std::time::Duration| duration.as_micros() as f64 / 1_000.0;
         let team = key.and_then(|key| key.team.clone());
         JournalEntryOut {
             number: entry.number,

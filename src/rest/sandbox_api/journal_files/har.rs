@@ -4,6 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    market::milliseconds,
     rest::sandbox_api::journal_files::{
         addresses::Addresses,
         shown::{ShownBody, ShownEntry},
@@ -134,9 +135,4 @@ fn content_type(headers: &[Header]) -> String {
     find_header(headers, "content-type")
         .map(|value| String::from_utf8_lossy(value).into_owned())
         .unwrap_or_default()
-}
-
-/// Returns a duration in milliseconds, with three decimals.
-fn milliseconds(duration: std::time::Duration) -> f64 {
-    duration.as_micros() as f64 / 1_000.0
 }
