@@ -166,15 +166,9 @@ impl EventStream {
     /// Returns the next bytes, as soon as there are some; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         let stop = self.stop.clone();
-        let stopped = async {
-            match stop {
-                Some(mut stop) => stop.wait().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
-            () = stopped => None,
+            () = ServerStop::wait_for(stop) => None,
             next = self.next_until_stop() => next,
         }
     }

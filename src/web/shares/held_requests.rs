@@ -182,6 +182,14 @@ impl ServerStop {
             () = market_ended => {}
         }
     }
+
+    /// Like [`ServerStop::wait`]; without a server, nothing ends the wait.
+    pub async fn wait_for(stop: Option<ServerStop>) {
+        match stop {
+            Some(mut stop) => stop.wait().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 #[cfg(test)]

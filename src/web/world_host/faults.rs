@@ -175,14 +175,8 @@ impl PlannedFault {
 
 /// Waits, but not longer than until the server stops, or the world or its market ends.
 async fn wait(duration: Duration, stop: Option<ServerStop>) {
-    let stopped = async {
-        match stop {
-            Some(mut stop) => stop.wait().await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         () = sleep(duration) => {}
-        () = stopped => {}
+        () = ServerStop::wait_for(stop) => {}
     }
 }
