@@ -15,6 +15,9 @@ use crate::{
 /// The name that replaces the API for operations that several APIs have.
 const SHARED: &str = "catalog";
 
+/// The API that worlds do not have.
+const SANDBOX: &str = "sandbox";
+
 /// The extension of an operation that names its error codes, by status.
 pub const ERROR_CODES: &str = "x-error-codes";
 
@@ -113,12 +116,22 @@ impl DocumentedOperations {
     pub fn iter(&self) -> impl Iterator<Item = &DocumentedOperation> + Clone {
         self.operations.iter()
     }
+
+    /// Returns the operations that worlds have, in the order of the documents.
+    pub fn of_worlds(&self) -> impl Iterator<Item = &DocumentedOperation> + Clone {
+        self.iter().filter(|operation| operation.is_of_worlds())
+    }
 }
 
 impl DocumentedOperation {
     /// Returns the name of the operation in worlds.
     pub fn name(&self) -> OperationName {
         OperationName { api: self.api, other_apis: self.other_apis.clone(), id: self.id.clone() }
+    }
+
+    /// Whether worlds have the operation.
+    pub fn is_of_worlds(&self) -> bool {
+        self.api != SANDBOX
     }
 
     fn new(api: &'static str, path: &str, method: &str, operation: &Value) -> Option<DocumentedOperation> {

@@ -8,9 +8,6 @@ use crate::{
     worlds::journal::{Coverage, OutcomeCount},
 };
 
-/// The API that tests use, rather than what they test.
-const SANDBOX_API: &str = "sandbox";
-
 /// Which outcomes of operations clients have met.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Coverage")]
@@ -72,8 +69,9 @@ impl CoverageOut {
             let counts = by_operation.entry((operation.api, &operation.id)).or_default();
             counts.insert((*status, *code), count);
         }
-        let tested = operations.iter().filter(|operation| operation.api != SANDBOX_API);
-        let items: Vec<CoveredOperation> = tested
+        // Tests use the sandbox API, rather than test it.
+        let items: Vec<CoveredOperation> = operations
+            .of_worlds()
             .map(|operation| {
                 let counts = by_operation.remove(&(operation.api, operation.id.as_str()));
                 CoveredOperation::new(operation, counts.unwrap_or_default())

@@ -11,21 +11,11 @@ use crate::{
     worlds::{FaultAnswer, RequestMatch, journal::WorldApi},
 };
 
-/// The API that worlds do not have.
-const SANDBOX_API: &str = "sandbox";
-
 /// The statuses that a forced answer can have.
 const FORCED_STATUSES: std::ops::RangeInclusive<u16> = 400..=599;
 
 /// The methods of operations.
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-
-/// Returns the operations of worlds, which do not have those of the sandbox.
-fn operations_of_worlds(
-    operations: &DocumentedOperations,
-) -> impl Iterator<Item = &DocumentedOperation> + Clone {
-    operations.iter().filter(|operation| operation.api != SANDBOX_API)
-}
 
 /// Returns the problem with an operation ID that no API of worlds has, or that the given API lacks.
 pub fn find_unknown_operation(
@@ -33,7 +23,7 @@ pub fn find_unknown_operation(
     id: &str,
     api: Option<WorldApi>,
 ) -> Option<Problem> {
-    let of_api = operations_of_worlds(operations).filter(move |operation| is_of(operation, api));
+    let of_api = operations.of_worlds().filter(move |operation| is_of(operation, api));
     let known = of_api.map(|operation| operation.id.as_str());
     if known.clone().any(|known| known == id) {
         return None;
@@ -155,15 +145,15 @@ fn candidates<'a>(of: &RequestMatch, operations: &'a DocumentedOperations) -> Ve
         of.operation.as_ref().is_none_or(|id| *id == operation.id) && is_of(operation, of.api)
     };
     match &of.path {
-        None => operations_of_worlds(operations).filter(has_id).collect(),
+        None => operations.of_worlds().filter(has_id).collect(),
         Some(path) => match path.prefix() {
             Some(prefix) => {
                 let has_path = |operation: &&DocumentedOperation| can_begin(&operation.path, prefix);
-                operations_of_worlds(operations).filter(has_id).filter(has_path).collect()
+                operations.of_worlds().filter(has_id).filter(has_path).collect()
             }
             None => {
                 let found = METHODS.iter().filter_map(|method| operations.find(method, &path.0));
-                found.filter(|operation| operation.api != SANDBOX_API).filter(has_id).collect()
+                found.filter(|operation| operation.is_of_worlds()).filter(has_id).collect()
             }
         },
     }
