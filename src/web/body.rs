@@ -1,6 +1,8 @@
 //! Receives request bodies, within limits on size, time, rate, number, and memory.
 
-use bytes::Bytes;
+use std::io::Write;
+
+use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use poem::Request;
@@ -9,6 +11,7 @@ use crate::{
     config::ServerSettings,
     error::{Error, Result},
     http_server::chunks::Chunks,
+    market::Market,
     web::shares::{
         capacity::Slot,
         transfer_limits::{self, MemoryUse},
@@ -17,6 +20,9 @@ use crate::{
 
 /// Memory that is counted for each byte of a body: the byte, the parsed value, and the struct.
 const MEMORY_PER_BYTE: u64 = 3;
+
+/// Number of received bytes that are written to disk together.
+pub const WRITE_BYTES: u64 = 256 << 10;
 
 /// Receives a body of at most `max_bytes`.
 ///
@@ -79,6 +85,43 @@ async fn collect(
         }
     }
     Ok(if all.is_empty() { first } else { all.into() })
+}
+
+/// Receives a body of at most `max_bytes` into a file, before each write to which `check` is called.
+///
+/// Waiting for bytes holds no thread: they are collected, and then written together.
+pub async fn receive_into<F: Write + Send + 'static>(
+    market: &Market,
+    mut chunks: Chunks,
+    mut file: F,
+    max_bytes: u64,
+    check: fn(&Market) -> Result<()>,
+) -> Result<F> {
+    let (mut buffer, mut length) = (BytesMut::with_capacity(WRITE_BYTES as usize), 0);
+    loop {
+        let chunk = chunks.next().await?;
+        let is_last = chunk.is_none();
+        let chunk = chunk.unwrap_or_default();
+        length += chunk.len() as u64;
+        if length > max_bytes {
+            return Err(Error::PayloadTooLarge { max_bytes });
+        }
+        if (buffer.len() + chunk.len()) as u64 > WRITE_BYTES || is_last {
+            let bytes = buffer.split().freeze();
+            let write = move |market: &Market| {
+                check(market)?;
+                file.write_all(&bytes).and_then(|()| file.write_all(&chunk)).map_err(Error::internal)?;
+                Ok(file)
+            };
+            file = market.spawn_blocking(write).await?;
+            chunks.resume();
+        } else {
+            buffer.extend_from_slice(&chunk);
+        }
+        if is_last {
+            return Ok(file);
+        }
+    }
 }
 
 #[cfg(test)]

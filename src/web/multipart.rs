@@ -17,7 +17,7 @@ use http_body_util::combinators::BoxBody;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use poem::Request;
 
-use super::part_uploads::{self, WRITE_BYTES};
+use super::{body::WRITE_BYTES, part_uploads};
 use crate::{
     error::{Error, Result},
     http_server::chunks::Chunks,

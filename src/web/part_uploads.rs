@@ -8,15 +8,15 @@ use crate::{
     error::{Error, Result},
     http_server::chunks::Chunks,
     market::Market,
-    web::shares::{
-        capacity::Slot,
-        transfer_limits::{self, MemoryUse, RequestTransfers},
+    web::{
+        body::WRITE_BYTES,
+        shares::{
+            capacity::Slot,
+            transfer_limits::{self, MemoryUse, RequestTransfers},
+        },
     },
     worlds::Turn,
 };
-
-/// Number of received bytes that are written to disk together.
-pub(super) const WRITE_BYTES: u64 = 256 * 1024;
 
 /// Lets a request take as long as its size requires, while data keeps arriving. The next request of a world does not wait for the
 /// transfer.

@@ -3,11 +3,7 @@
 //!
 //! Neither transfer holds the turn of the world, and an exported file is read in chunks.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-    sync::Arc,
-};
+use std::{fs::File, io, sync::Arc};
 
 use bytes::Bytes;
 use http_body::Body as _;
@@ -16,7 +12,6 @@ use poem::{
     IntoResponse, Request, Response, Route,
     http::{Method, header},
 };
-use tempfile::NamedTempFile;
 
 use super::admission;
 use crate::{
@@ -32,6 +27,7 @@ use crate::{
         sandbox_api::{WorldOperator, WorldOut},
     },
     web::{
+        body::receive_into,
         limits::Budget,
         path_params::{self, framework_path},
         responses::parts,
@@ -57,7 +53,7 @@ pub const REPLAY_ROUTE: &str = "/sandbox/v1/worlds/{world}/replay";
 /// Content type of exported worlds.
 pub const CONTENT_TYPE: &str = "application/zip";
 
-/// Maximum number of bytes that are read or written at a time, and thus in memory for each transfer.
+/// Maximum number of bytes of a file that are read at a time, and thus in memory.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
 /// Adds the routes of exports, imports, and replays.
@@ -159,7 +155,8 @@ async fn import(mut request: Request) -> Result<Response> {
     };
     let (file, reservation) = market.spawn_blocking(create).await?;
     let chunks = Chunks::new(body, &market.settings().server.connections(), None);
-    let file = Slot::release_during(&request, receive(market, chunks, file)).await??;
+    let received = receive_into(market, chunks, file, MAX_FILE_BYTES, |_| Ok(()));
+    let file = Slot::release_during(&request, received).await??;
     drop(slot);
     let turn = world.admit().await?;
     let imported = Arc::clone(&world);
@@ -171,31 +168,4 @@ async fn import(mut request: Request) -> Result<Response> {
     market.spawn_blocking(read).await?;
     let base_url = served.link_base().for_request(&request);
     Ok(Json::<WorldOut>::from_small(&WorldOut::new(&world, &base_url)).into_response())
-}
-
-/// Writes a body to a file. Waiting for chunks holds no thread.
-async fn receive(market: &Market, mut chunks: Chunks, mut file: NamedTempFile) -> Result<NamedTempFile> {
-    let (mut buffer, mut length) = (Vec::<u8>::new(), 0);
-    loop {
-        let chunk = chunks.next().await?;
-        let is_last = chunk.is_none();
-        let chunk = chunk.unwrap_or_default();
-        length += chunk.len() as u64;
-        if length > MAX_FILE_BYTES {
-            return Err(Error::PayloadTooLarge { max_bytes: MAX_FILE_BYTES });
-        }
-        buffer.extend_from_slice(&chunk);
-        if is_last || buffer.len() as u64 >= CHUNK_BYTES {
-            let write = move |_: &Market| {
-                file.write_all(&buffer).map_err(Error::internal)?;
-                buffer.clear();
-                Ok((file, buffer))
-            };
-            (file, buffer) = market.spawn_blocking(write).await?;
-            chunks.resume();
-        }
-        if is_last {
-            return Ok(file);
-        }
-    }
 }

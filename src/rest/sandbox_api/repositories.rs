@@ -1,8 +1,7 @@
 //! Repositories of worlds, which vendors can link without a network.
 
-use std::{fs::File, io::Write, path::PathBuf};
+use std::path::PathBuf;
 
-use bytes::BytesMut;
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -23,6 +22,7 @@ use crate::{
     private_files,
     rest::prelude::*,
     web::{
+        body::{WRITE_BYTES, receive_into},
         part_uploads,
         shares::{
             capacity::Slot,
@@ -30,9 +30,6 @@ use crate::{
         },
     },
 };
-
-/// Number of received bytes that are written to disk together.
-const WRITE_BYTES: usize = 256 << 10;
 
 /// Content types of the body. Which of the two it is follows from its first bytes.
 const CONTENT_TYPES: [&str; 2] = ["application/octet-stream", "application/zip"];
@@ -136,7 +133,7 @@ impl RepositoriesApi {
     }
 }
 
-/// Receives a body into a new file. Waiting for bytes holds no thread: they are collected, and then written together.
+/// Receives a body into a new file.
 async fn receive(
     market: &Market,
     body: poem::Body,
@@ -145,45 +142,13 @@ async fn receive(
 ) -> Result<()> {
     let mut memory = transfers.map(RequestTransfers::memory);
     if let Some(memory) = &mut memory {
-        memory.grow(WRITE_BYTES as u64).await?;
+        memory.grow(WRITE_BYTES).await?;
     }
-    write_chunks(market, body, path).await
-}
-
-async fn write_chunks(market: &Market, body: poem::Body, path: PathBuf) -> Result<()> {
-    let mut chunks = Chunks::new(body.into(), &market.settings().server.connections(), None);
+    let chunks = Chunks::new(body.into(), &market.settings().server.connections(), None);
     if chunks.remaining_bytes() > MAX_BYTES {
         return Err(Error::PayloadTooLarge { max_bytes: MAX_BYTES });
     }
     market.ensure_space(chunks.remaining_bytes())?;
-    let mut file = private_files::create(&path).map_err(Error::internal)?;
-    let (mut buffer, mut length) = (BytesMut::with_capacity(WRITE_BYTES), 0);
-    loop {
-        let chunk = chunks.next().await?;
-        let is_last = chunk.is_none();
-        let chunk = chunk.unwrap_or_default();
-        length += chunk.len() as u64;
-        if length > MAX_BYTES {
-            return Err(Error::PayloadTooLarge { max_bytes: MAX_BYTES });
-        }
-        if buffer.len() + chunk.len() > WRITE_BYTES || is_last {
-            let bytes = buffer.split().freeze();
-            file = write(market, file, bytes, chunk).await?;
-            chunks.resume();
-        } else {
-            buffer.extend_from_slice(&chunk);
-        }
-        if is_last {
-            return Ok(());
-        }
-    }
-}
-
-async fn write(market: &Market, mut file: File, first: bytes::Bytes, second: bytes::Bytes) -> Result<File> {
-    let write = move |market: &Market| {
-        market.ensure_space(0)?;
-        file.write_all(&first).and_then(|()| file.write_all(&second)).map_err(Error::internal)?;
-        Ok(file)
-    };
-    market.spawn_blocking(write).await
+    let file = private_files::create(&path).map_err(Error::internal)?;
+    receive_into(market, chunks, file, MAX_BYTES, |market| market.ensure_space(0)).await.map(drop)
 }
