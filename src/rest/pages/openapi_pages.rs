@@ -128,11 +128,7 @@ pub fn static_page(
 mod tests {
     use std::time::Duration;
 
-    use poem::{
-        EndpointExt, IntoResponse, Request,
-        http::{HeaderName, StatusCode},
-        test::TestClient,
-    };
+    use poem::{EndpointExt, IntoResponse, http::StatusCode, test::TestClient};
     use tokio::time::timeout;
 
     use super::*;
@@ -140,7 +136,7 @@ mod tests {
         rest::{APIS, VENDOR},
         web::{
             responses::{compression, etag},
-            shares::transfer_limits::tests::with_memory,
+            shares::transfer_limits::tests::{get, with_memory},
         },
     };
 
@@ -183,13 +179,6 @@ mod tests {
             let response = get().header(header::IF_NONE_MATCH, tag).send().await;
             response.assert_status(StatusCode::NOT_MODIFIED);
         }
-    }
-
-    /// Sends a request from a client network without a key.
-    async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'static str) -> Response {
-        let forwarded_for = HeaderName::from_static("x-forwarded-for");
-        let request = Request::builder().header(forwarded_for, format!("192.0.2.{network}"));
-        app.get_response(request.header(header::ACCEPT_ENCODING, coding).finish()).await
     }
 
     /// Content that is the same in all responses takes no memory per response, whether compressed or not.

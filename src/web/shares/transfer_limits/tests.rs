@@ -49,7 +49,7 @@ pub fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<TransferLimits>) {
 }
 
 /// Sends a request from a client network without a key.
-async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'static str) -> Response {
+pub async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'static str) -> Response {
     let forwarded_for = HeaderName::from_static("x-forwarded-for");
     let request = Request::builder().header(forwarded_for, format!("192.0.2.{network}"));
     app.get_response(request.header(header::ACCEPT_ENCODING, coding).finish()).await
