@@ -3,7 +3,13 @@
 use serde_json::Value;
 
 use crate::{
-    domain::{jobs::JobState, listings::LifecycleStage, purchases::PurchaseStatus, time::Timestamp},
+    domain::{
+        events::{EventId, EventRowId},
+        jobs::JobState,
+        listings::LifecycleStage,
+        purchases::PurchaseStatus,
+        time::Timestamp,
+    },
     operations::market_facts,
     rest::operator_api::prelude::*,
 };
@@ -172,7 +178,7 @@ impl MarketOut {
                     oldest_seconds: seconds_since(jobs.oldest_at),
                 })
                 .collect(),
-            last_event_id: (facts.last_event > 0).then(|| format!("evt_{:016}", facts.last_event)),
+            last_event_id: (facts.last_event > 0).then(|| EventId(EventRowId(facts.last_event)).to_string()),
             database_change: facts.database_change,
             index_change: facts.index_change,
             index_lag: facts.database_change.saturating_sub(facts.index_change),
