@@ -354,22 +354,37 @@ mod tests {
         market::{Activity, MarketId, Scheduler, Share},
     };
 
+    /// Creates limits with these settings, and their clock.
+    fn limits_with(settings: &LimitSettings) -> (Arc<RateLimits>, Arc<Clock>) {
+        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
+        let limits = RateLimits::new(settings, &Stopwatch::start(Arc::clone(&clock))).unwrap();
+        (Arc::new(limits), clock)
+    }
+
     /// Sends a request of team 1 with a read of the given length. Returns the `RateLimit` header.
     async fn send(limits: &Arc<RateLimits>, clock: &Arc<Clock>, milliseconds: i64) -> String {
+        send_reads(limits, clock, vec![(Budget::Other, milliseconds)]).await
+    }
+
+    /// Like [`send`], with a read of each length, in an operation with this budget.
+    async fn send_reads(limits: &Arc<RateLimits>, clock: &Arc<Clock>, reads: Vec<(Budget, i64)>) -> String {
         let (time, stopwatch) = (Arc::clone(clock), Stopwatch::start(Arc::clone(clock)));
         let readers = Scheduler::new(Activity::Read, 1, 1, Share::LeaveOneForOthers, stopwatch);
         let endpoint = Arc::new(make(move |request: Request| {
-            let (readers, time) = (readers.clone(), Arc::clone(&time));
+            let (readers, time, reads) = (readers.clone(), Arc::clone(&time), reads.clone());
             async move {
                 let team = Principal::Team(TeamRowId(1));
-                RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
-                let client = RequestLimits::client_requester(&request, &Settings::default());
-                let permit = readers
-                    .acquire(client.into_principal(MarketId(0), team))
-                    .await
-                    .map_err(problem::ApiError)?;
-                time.advance(milliseconds * 1000);
-                drop(permit);
+                for (budget, milliseconds) in reads {
+                    RequestLimits::set_budget(&request, budget);
+                    RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
+                    let client = RequestLimits::client_requester(&request, &Settings::default());
+                    let permit = readers
+                        .acquire(client.into_principal(MarketId(0), team))
+                        .await
+                        .map_err(problem::ApiError)?;
+                    time.advance(milliseconds * 1000);
+                    drop(permit);
+                }
                 Ok::<_, poem::Error>("done".into_response())
             }
         }));
@@ -383,9 +398,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn refusals_wait() {
-        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
-        let settings = LimitSettings { other: 1, ..unlimited() };
-        let limits = Arc::new(RateLimits::new(&settings, &Stopwatch::start(Arc::clone(&clock))).unwrap());
+        let (limits, clock) = limits_with(&LimitSettings { other: 1, ..unlimited() });
         for expected in [Duration::ZERO, REFUSAL_DELAY, REFUSAL_DELAY] {
             let start = tokio::time::Instant::now();
             send(&limits, &clock, 0).await;
@@ -395,9 +408,7 @@ mod tests {
 
     #[tokio::test]
     async fn long_reads_cost_as_much_as_several_requests() {
-        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
-        let settings = LimitSettings { other: 10, ..unlimited() };
-        let limits = Arc::new(RateLimits::new(&settings, &Stopwatch::start(Arc::clone(&clock))).unwrap());
+        let (limits, clock) = limits_with(&LimitSettings { other: 10, ..unlimited() });
         assert_eq!(send(&limits, &clock, 49).await, r#""other";r=9;t=6"#, "included in the request");
         assert_eq!(send(&limits, &clock, 120).await, r#""other";r=6;t=24"#, "two more");
         assert_eq!(
@@ -416,32 +427,9 @@ mod tests {
     /// Each operation of an agent's request is counted and charged to its own budget.
     #[tokio::test]
     async fn operations_of_one_request_have_their_own_budgets() {
-        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
-        let settings = LimitSettings { catalog: 10, sales: 10, ..unlimited() };
-        let stopwatch = Stopwatch::start(Arc::clone(&clock));
-        let limits = Arc::new(RateLimits::new(&settings, &stopwatch).unwrap());
-        let readers = Scheduler::new(Activity::Read, 1, 1, Share::LeaveOneForOthers, stopwatch);
-        let endpoint = Arc::new(make(move |request: Request| {
-            let (readers, clock) = (readers.clone(), Arc::clone(&clock));
-            async move {
-                let team = Principal::Team(TeamRowId(1));
-                for (budget, milliseconds) in [(Budget::Catalog, 120), (Budget::Sales, 500)] {
-                    RequestLimits::set_budget(&request, budget);
-                    RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
-                    let client = RequestLimits::client_requester(&request, &Settings::default());
-                    let permit = readers
-                        .acquire(client.into_principal(MarketId(0), team))
-                        .await
-                        .map_err(problem::ApiError)?;
-                    clock.advance(milliseconds * 1000);
-                    drop(permit);
-                }
-                Ok::<_, poem::Error>("done".into_response())
-            }
-        }));
-        let response =
-            layer(Some(limits), &TrustedProxies::default(), endpoint, Request::default()).await.unwrap();
-        let header = response.headers()[RATELIMIT].to_str().unwrap();
+        let (limits, clock) = limits_with(&LimitSettings { catalog: 10, sales: 10, ..unlimited() });
+        let reads = vec![(Budget::Catalog, 120), (Budget::Sales, 500)];
+        let header = send_reads(&limits, &clock, reads).await;
         assert_eq!(header, r#""catalog";r=7;t=18, "sales";r=0;t=66"#);
     }
 
