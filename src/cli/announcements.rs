@@ -84,7 +84,7 @@ impl ApiCommand for AnnouncementCommand {
             AnnouncementCommand::Set(new) => {
                 let body = body_of([
                     ("text", json!(new.text)),
-                    ("level", json!(new.level.map(StringEnum::as_str))),
+                    ("level", json!(new.level)),
                     ("starts_at", json!(new.starts_at)),
                     ("ends_at", json!(new.ends_at)),
                 ]);

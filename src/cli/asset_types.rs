@@ -1,7 +1,10 @@
 //! The `marketplace asset-type` command.
 
 use super::{keys::parse_timestamp, prelude::*};
-use crate::domain::{assets::Kind, time::Timestamp};
+use crate::{
+    domain::{assets::Kind, time::Timestamp},
+    string_enum::StringEnum,
+};
 
 /// Manage asset types: which kinds of assets vendors can list.
 #[derive(Debug, Subcommand)]
@@ -78,7 +81,7 @@ impl ApiCommand for AssetTypeCommand {
             AssetTypeCommand::Disable(of) => enable(of, false),
             AssetTypeCommand::Deprecate { of, retires, message, no_new_listings } => {
                 let body = json!({
-                    "retires_at": retires.to_string(),
+                    "retires_at": retires,
                     "message": message,
                     "accepts_new_listings": !no_new_listings,
                 });

@@ -41,8 +41,8 @@ impl ApiCommand for AssetCommand {
             AssetCommand::List { team, kind, stage, listing, limit } => {
                 let filters = [
                     ("team_id", TEAMS.optional_id(client, team.as_ref())?),
-                    ("kind", json!(kind.map(StringEnum::as_str))),
-                    ("stage", json!(stage.map(StringEnum::as_str))),
+                    ("kind", json!(kind)),
+                    ("stage", json!(stage)),
                     ("listing_id", LISTINGS.optional_id(client, listing.as_ref())?),
                 ];
                 ASSETS.list(client, &filters, *limit)

@@ -102,7 +102,7 @@ impl ApiCommand for BidCommand {
                     ("team_id", TEAMS.optional_id(client, vendor.as_ref())?),
                     ("buyer_id", TEAMS.optional_id(client, buyer.as_ref())?),
                     ("opportunity_id", PROJECT_OPPORTUNITIES.optional_id(client, opportunity.as_ref())?),
-                    ("status", json!(status.map(StringEnum::as_str))),
+                    ("status", json!(status)),
                 ];
                 BIDS.list(client, &filters, *limit)
             }

@@ -147,7 +147,7 @@ impl ApiCommand for CreditsCommand {
             CreditsCommand::Show { team: Some(team), .. } => WALLETS.show(client, &TEAMS.id(client, team)?),
             CreditsCommand::Show { team: None, limit } => WALLETS.list(client, &[], *limit),
             CreditsCommand::Purchases(purchases) => {
-                let status = json!(purchases.status.map(StringEnum::as_str));
+                let status = json!(purchases.status);
                 purchases.movements.print(client, &PURCHASES, &[("status", status)])
             }
             CreditsCommand::Complete(of) => of.report(client, &PURCHASES, "complete"),

@@ -158,16 +158,12 @@ pub struct DealFilters {
 
 impl DealFilters {
     /// Returns the query parameters, with a status.
-    fn to_query(
-        &self,
-        client: &Client,
-        status: Option<impl StringEnum>,
-    ) -> Result<[(&'static str, Value); 4], CommandError> {
+    fn to_query(&self, client: &Client, status: Value) -> Result<[(&'static str, Value); 4], CommandError> {
         Ok([
             ("team_id", TEAMS.optional_id(client, self.buyer.as_ref())?),
             ("vendor_team_id", TEAMS.optional_id(client, self.vendor.as_ref())?),
             ("listing_id", LISTINGS.optional_id(client, self.listing.as_ref())?),
-            ("status", json!(status.map(StringEnum::as_str))),
+            ("status", status),
         ])
     }
 }
@@ -189,17 +185,16 @@ impl ApiCommand for OfferCommand {
                     "team_id": TEAMS.id(client, team)?,
                     "listing_id": LISTINGS.id(client, listing)?,
                     "amount": amount(Some(*cents)),
-                    "pay_with": pay_with.as_str(),
+                    "pay_with": pay_with,
                 });
                 OFFERS.create(client, &body)
             }
             OfferCommand::List { of, status, limit } => {
-                OFFERS.list(client, &of.to_query(client, *status)?, *limit)
+                OFFERS.list(client, &of.to_query(client, json!(status))?, *limit)
             }
             OfferCommand::Show(offer) => OFFERS.show(client, offer.id),
             OfferCommand::Edit { id, amount: cents, pay_with } => {
-                let pay_with = json!(pay_with.map(StringEnum::as_str));
-                let body = body_of([("amount", amount(*cents)), ("pay_with", pay_with)]);
+                let body = body_of([("amount", amount(*cents)), ("pay_with", json!(pay_with))]);
                 OFFERS.edit(client, id, &body)
             }
             OfferCommand::Accept(offer) => change(&OFFERS, client, offer, "accept"),
@@ -218,9 +213,9 @@ impl ApiCommand for PurchaseCommand {
                 let body = body_of([
                     ("team_id", TEAMS.id(client, team)?.into()),
                     ("listing_id", LISTINGS.id(client, listing)?.into()),
-                    ("kind", kind.as_str().into()),
+                    ("kind", json!(kind)),
                     ("asset_ids", assets),
-                    ("pay_with", pay_with.as_str().into()),
+                    ("pay_with", json!(pay_with)),
                 ]);
                 let created = client.post(PURCHASES.path, &body)?;
                 client.print_id(&created);
@@ -231,8 +226,8 @@ impl ApiCommand for PurchaseCommand {
                 Ok(())
             }
             PurchaseCommand::List { of, status, kind, limit } => {
-                let mut filters = of.to_query(client, *status)?.to_vec();
-                filters.push(("kind", json!(kind.map(StringEnum::as_str))));
+                let mut filters = of.to_query(client, json!(status))?.to_vec();
+                filters.push(("kind", json!(kind)));
                 PURCHASES.list(client, &filters, *limit)
             }
             PurchaseCommand::Show(purchase) => PURCHASES.show(client, purchase.id),

@@ -59,8 +59,8 @@ impl ApiCommand for EstimationCommand {
             EstimationCommand::Create { team, repository, channel, kind, asset } => {
                 let body = body_of([
                     ("team_id", TEAMS.id(client, team)?.into()),
-                    ("sku", kind.as_str().into()),
-                    ("channel", channel.as_str().into()),
+                    ("sku", json!(kind)),
+                    ("channel", json!(channel)),
                     ("repo_full_name", json!(repository)),
                     ("inventory_asset_id", ASSETS.optional_id(client, asset.as_ref())?),
                 ]);
@@ -68,7 +68,7 @@ impl ApiCommand for EstimationCommand {
             }
             EstimationCommand::List { team, status, limit } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("team_id", team), ("status", json!(status))];
                 ESTIMATIONS.list(client, &filters, *limit)
             }
             EstimationCommand::Show { id } => ESTIMATIONS.show(client, id),

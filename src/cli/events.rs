@@ -14,10 +14,7 @@ use super::{
     operator::{Client, OperatorOptions, names::TEAMS, parse_value},
     output::is_read_for,
 };
-use crate::{
-    domain::events::{EventId, EventType},
-    string_enum::StringEnum,
-};
+use crate::domain::events::{EventId, EventType};
 
 /// How often `--follow` looks for new events.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
@@ -72,8 +69,7 @@ impl Events {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
         let team = TEAMS.optional_id(client, self.team.as_ref())?;
-        let types: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
-        let filters = [("team", team), ("types", json!(types))];
+        let filters = [("team", team), ("types", json!(self.types))];
         if self.follow {
             return self.follow(client, &filters);
         }

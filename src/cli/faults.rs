@@ -109,10 +109,8 @@ fn to_row(operation: &DocumentedOperation, without: &[Outcome]) -> Value {
 
 fn to_json(operation: &DocumentedOperation) -> Value {
     let DocumentedOperation { id, api, method, path, outcomes, .. } = operation;
-    let responses: Vec<Value> = outcomes
-        .iter()
-        .map(|Outcome { status, code }| json!({"status": status, "code": code.map(StringEnum::as_str)}))
-        .collect();
+    let responses: Vec<Value> =
+        outcomes.iter().map(|Outcome { status, code }| json!({"status": status, "code": code})).collect();
     json!({"api": api, "operation": id, "method": method.as_str(), "path": path, "responses": responses})
 }
 

@@ -56,7 +56,7 @@ impl ApiCommand for GrantCommand {
                 let body = body_of([
                     ("team_id", TEAMS.id(client, team)?.into()),
                     ("title", json!(title)),
-                    ("exclusivity", exclusivity.as_str().into()),
+                    ("exclusivity", json!(exclusivity)),
                     ("group_id", json!(group)),
                     ("max_bytes", json!(max_bytes)),
                 ]);
@@ -69,7 +69,7 @@ impl ApiCommand for GrantCommand {
             }
             GrantCommand::List { team, status, limit } => {
                 let team = TEAMS.id(client, team)?;
-                let filters = [("team_id", team.into()), ("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("team_id", team.into()), ("status", json!(status))];
                 GRANTS.list(client, &filters, *limit)?;
             }
             GrantCommand::Show { grant } => GRANTS.show(client, grant)?,

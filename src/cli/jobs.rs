@@ -50,8 +50,8 @@ impl ApiCommand for JobCommand {
         match self {
             JobCommand::List { kind, state, team, limit } => {
                 let filters = [
-                    ("kind", json!(kind.map(StringEnum::as_str))),
-                    ("state", json!(state.map(StringEnum::as_str))),
+                    ("kind", json!(kind)),
+                    ("state", json!(state)),
                     ("team_id", TEAMS.optional_id(client, team.as_ref())?),
                 ];
                 JOBS.list(client, &filters, *limit)

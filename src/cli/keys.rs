@@ -167,11 +167,6 @@ fn parse_expiry(text: &str) -> Result<ExpiryTime, String> {
     if text == "never" { Ok(ExpiryTime(None)) } else { parse_timestamp(text).map(|at| ExpiryTime(Some(at))) }
 }
 
-/// Returns a time in a body.
-fn time(at: Option<Timestamp>) -> Value {
-    at.map_or(Value::Null, |at| at.to_string().into())
-}
-
 /// Creates a key of a team or of an operator, and prints its secret.
 fn create(client: &Client, keys: &Records, body: &Value) -> CommandResult {
     print_new_key(client, &client.post(keys.path, body)?);
@@ -180,7 +175,7 @@ fn create(client: &Client, keys: &Records, body: &Value) -> CommandResult {
 
 fn expire(client: &Client, keys: &Records, Expiry { key, at }: &Expiry) -> CommandResult {
     let id = keys.id(client, key)?;
-    let changed = client.patch(&keys.path_of(client, &id)?, &json!({"expires_at": time(at.0)}))?;
+    let changed = client.patch(&keys.path_of(client, &id)?, &json!({"expires_at": at.0}))?;
     client.print(&changed, |key| {
         let at = key["expires_at"].as_str().map_or("never expires".to_owned(), |at| format!("expires {at}"));
         print_line(format_args!("key {id} {at}"));
@@ -189,7 +184,7 @@ fn expire(client: &Client, keys: &Records, Expiry { key, at }: &Expiry) -> Comma
 }
 
 fn rotate(client: &Client, keys: &Records, Rotation { key, expires }: &Rotation) -> CommandResult {
-    let body = body_of([("expires_at", time(*expires))]);
+    let body = body_of([("expires_at", json!(expires))]);
     print_new_key(client, &client.post(&format!("{}/rotate", keys.path_of(client, key)?), &body)?);
     Ok(())
 }
@@ -221,8 +216,8 @@ impl ApiCommand for KeyCommand {
                     &body_of([
                         ("team_id", team.into()),
                         ("name", json!(name)),
-                        ("scope", scope.as_str().into()),
-                        ("expires_at", time(*expires)),
+                        ("scope", json!(scope)),
+                        ("expires_at", json!(expires)),
                     ]),
                 )
             }
@@ -249,8 +244,8 @@ impl ApiCommand for OperatorSubcommand {
             (_, Some(new)) | (Some(OperatorKeyCommand::Create(new)), None) => {
                 let NewOperatorKey { name, scope, read_only, expires } = new;
                 let scope = if *read_only { KeyScope::Read } else { *scope };
-                let expires_at = ("expires_at", time(*expires));
-                let body = body_of([("name", json!(name)), ("scope", scope.as_str().into()), expires_at]);
+                let expires_at = ("expires_at", json!(expires));
+                let body = body_of([("name", json!(name)), ("scope", json!(scope)), expires_at]);
                 create(client, &OPERATOR_KEYS, &body)
             }
             (Some(OperatorKeyCommand::Expire(expiry)), None) => expire(client, &OPERATOR_KEYS, expiry),

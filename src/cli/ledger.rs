@@ -9,7 +9,7 @@ use super::{
     lists::print_json,
     operator::{OperatorOptions, names::TEAMS, parse_value},
 };
-use crate::{domain::ledger::EntryType, string_enum::StringEnum};
+use crate::domain::ledger::EntryType;
 
 /// The path of the entries.
 const PATH: &str = "/ledger-entries";
@@ -50,7 +50,7 @@ impl Ledger {
             None => {
                 let filters = [
                     ("team_id", team.clone()),
-                    ("entry_type", json!(self.entry_type.map(StringEnum::as_str))),
+                    ("entry_type", json!(self.entry_type)),
                     ("purchase_id", json!(self.purchase)),
                 ];
                 client.list(PATH, &filters, Some(usize::from(self.limit)))?

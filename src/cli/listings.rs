@@ -269,7 +269,7 @@ impl ApiCommand for ListingCommand {
             }
             ListingCommand::List { team, stage, limit } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
+                let filters = [("team_id", team), ("stage", json!(stage))];
                 LISTINGS.list(client, &filters, *limit)
             }
             ListingCommand::Show(of) => LISTINGS.show(client, &of.listing),

@@ -49,7 +49,7 @@ impl ApiCommand for NotificationCommand {
             NotificationCommand::List { team, kind, unread, limit } => {
                 let filters = [
                     ("team_id", TEAMS.optional_id(client, team.as_ref())?),
-                    ("type", json!(kind.map(StringEnum::as_str))),
+                    ("type", json!(kind)),
                     ("unread", json!(unread)),
                 ];
                 NOTIFICATIONS.list(client, &filters, *limit)

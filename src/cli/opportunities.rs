@@ -126,13 +126,13 @@ impl OpportunityChanges {
     fn body(&self) -> Value {
         let kinds = match self.accepts.as_slice() {
             [] => Value::Null,
-            kinds => kinds.iter().map(|kind| kind.as_str()).collect(),
+            kinds => json!(kinds),
         };
         body_of([
             ("title", json!(self.title)),
             ("description", json!(self.description)),
             ("accepted_asset_types", kinds),
-            ("deadline", json!(self.deadline.map(|at| at.to_string()))),
+            ("deadline", json!(self.deadline)),
         ])
     }
 }
@@ -141,13 +141,12 @@ impl ApiCommand for OpportunityCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             OpportunityCommand::Create(new) => {
-                let kinds: Vec<&str> = new.accepts.iter().map(|kind| kind.as_str()).collect();
                 let body = body_of([
                     ("team_id", TEAMS.id(client, &new.team)?.into()),
                     ("title", json!(new.title.trim())),
                     ("description", json!(new.description)),
-                    ("accepted_asset_types", json!(kinds)),
-                    ("deadline", json!(new.deadline.map(|at| at.to_string()))),
+                    ("accepted_asset_types", json!(new.accepts)),
+                    ("deadline", json!(new.deadline)),
                 ]);
                 new.kind.records().create(client, &body)?;
                 let project = if new.kind.project { " --project" } else { "" };
@@ -158,7 +157,7 @@ impl ApiCommand for OpportunityCommand {
             }
             OpportunityCommand::List { team, status, kind, limit } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("team_id", team), ("status", json!(status))];
                 kind.records().list(client, &filters, *limit)
             }
             OpportunityCommand::Show(one) => one.kind.records().show(client, &one.opportunity),

@@ -9,4 +9,3 @@ pub(super) use super::{
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_value},
     print_note,
 };
-pub(super) use crate::string_enum::StringEnum;

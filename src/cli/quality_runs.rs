@@ -81,7 +81,7 @@ impl ApiCommand for QualityRunCommand {
             QualityRunCommand::List { team, listing, asset, status, limit } => {
                 let [listing, asset] = subject_ids(client, listing.as_ref(), asset.as_ref())?;
                 let team = ("team_id", TEAMS.optional_id(client, team.as_ref())?);
-                let status = ("status", json!(status.map(StringEnum::as_str)));
+                let status = ("status", json!(status));
                 RUNS.list(client, &[team, listing, asset, status], *limit)
             }
             QualityRunCommand::Show(run) => RUNS.show_with_rows(client, run.id, ("checks", CHECK_COLUMNS)),

@@ -199,10 +199,10 @@ impl ApiCommand for TaskCommand {
             TaskCommand::Build { id } => BUILDS.show(client, id)?,
             TaskCommand::CreateBuild { of, status } => {
                 let path = format!("{}/{}/builds", VERSIONS.path, of.id);
-                client.print_id(&client.post(&path, &json!({"status": status.as_str()}))?);
+                client.print_id(&client.post(&path, &json!({"status": status}))?);
             }
             TaskCommand::EditBuild { id, status } => {
-                BUILDS.edit(client, id, &json!({"status": status.as_str()}))?;
+                BUILDS.edit(client, id, &json!({"status": status}))?;
             }
         }
         Ok(())
@@ -228,8 +228,8 @@ impl NewTask {
 impl NewVersion {
     fn create(&self, client: &Client) -> CommandResult {
         let body = body_of([
-            ("current_state", self.state.as_str().into()),
-            ("lifecycle_stage", json!(self.stage.map(StringEnum::as_str))),
+            ("current_state", json!(self.state)),
+            ("lifecycle_stage", json!(self.stage)),
             ("brief", json!(self.brief)),
             ("agent_config", json!(self.agent_config)),
             ("environment", json!(self.environment)),

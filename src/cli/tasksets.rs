@@ -87,7 +87,7 @@ impl ApiCommand for TasksetCommand {
             TasksetCommand::Import { taskset, file } => import(client, taskset, file)?,
             TasksetCommand::Imports { taskset, status, limit } => {
                 let path = format!("{}/traces", TASKSETS.path_of(client, taskset)?);
-                let filters = [("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("status", json!(status))];
                 IMPORTS.list_at(&path, client, &filters, *limit)?;
             }
             TasksetCommand::ImportResult { id } => {

@@ -91,16 +91,12 @@ pub struct TeamChanges {
     payout: Option<String>,
 }
 
-fn role_names(roles: &[Role]) -> Value {
-    roles.iter().map(|role| role.as_str()).collect()
-}
-
 impl TeamChanges {
     /// Returns the body of the change.
     fn body(&self) -> Value {
         let roles = match (self.roles.as_slice(), self.no_roles) {
             ([], false) => Value::Null,
-            (roles, _) => role_names(roles),
+            (roles, _) => json!(roles),
         };
         let mut body = body_of([("name", json!(self.name)), ("roles", roles), ("tier", json!(self.tier))]);
         for (field, text) in [("avatar_url", &self.avatar), ("payout_setup", &self.payout)] {
@@ -120,12 +116,11 @@ impl ApiCommand for TeamCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             TeamCommand::Create { name, roles, tier, nda } => {
-                let roles = role_names(roles);
                 let body = json!({"name": name, "roles": roles, "tier": tier, "nda_accepted": nda});
                 TEAMS.create(client, &body)?;
             }
             TeamCommand::List { role, closed, limit } => {
-                let filters = [("role", json!(role.map(StringEnum::as_str))), ("closed", json!(closed))];
+                let filters = [("role", json!(role)), ("closed", json!(closed))];
                 // All are read, since the API has another order.
                 let mut teams = client.list(TEAMS.path, &filters, None)?;
                 teams.sort_by_cached_key(|team| team["name"].as_str().map(str::to_lowercase));

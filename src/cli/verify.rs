@@ -84,9 +84,9 @@ pub(super) fn find(market: &Market, report: Report) -> Result<Vec<Inconsistency>
 }
 
 fn print_as_json(found: &[Inconsistency]) {
-    let problems = found.iter().map(|Inconsistency { part, message }| {
-        json!({"part": part.as_str(), "message": message, "repair": part.repair()})
-    });
+    let problems = found.iter().map(
+        |Inconsistency { part, message }| json!({"part": part, "message": message, "repair": part.repair()}),
+    );
     print_json(&json!({"problems": problems.collect::<Vec<_>>()}));
 }
 

@@ -130,7 +130,7 @@ impl WebhookChanges {
     fn body(&self) -> Value {
         let types = match (self.types.as_slice(), self.all_types) {
             ([], false) => Value::Null,
-            (types, _) => types.iter().map(|kind| kind.as_str()).collect(),
+            (types, _) => json!(types),
         };
         body_of([
             ("url", json!(self.endpoint)),
@@ -145,7 +145,6 @@ impl ApiCommand for WebhookCommand {
         match self {
             WebhookCommand::Create { endpoint, team, types, description } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let types: Vec<&str> = types.iter().map(|kind| kind.as_str()).collect();
                 let body = body_of([
                     ("team_id", team),
                     ("url", json!(endpoint)),
@@ -156,7 +155,7 @@ impl ApiCommand for WebhookCommand {
             }
             WebhookCommand::List { team, status, limit } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("team_id", team), ("status", json!(status))];
                 WEBHOOKS.list(client, &filters, *limit)?;
             }
             WebhookCommand::Show(of) => WEBHOOKS.show(client, &of.webhook)?,
@@ -179,10 +178,8 @@ impl ApiCommand for WebhookCommand {
                 client.print(&json!({"deleted": id}), |_| print_line(format_args!("deleted webhook {id}")));
             }
             WebhookCommand::Deliveries { of, status, limit } => {
-                let filters = [
-                    ("webhook_id", json!(WEBHOOKS.id(client, &of.webhook)?)),
-                    ("status", json!(status.map(StringEnum::as_str))),
-                ];
+                let filters =
+                    [("webhook_id", json!(WEBHOOKS.id(client, &of.webhook)?)), ("status", json!(status))];
                 let deliveries = client.list(DELIVERIES.path, &filters, Some(usize::from(*limit)))?;
                 client.print_list(DELIVERIES.columns, deliveries)?;
             }

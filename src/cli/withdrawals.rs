@@ -63,7 +63,7 @@ impl ApiCommand for WithdrawalCommand {
             }
             WithdrawalCommand::List { team, status, limit } => {
                 let team = TEAMS.optional_id(client, team.as_ref())?;
-                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                let filters = [("team_id", team), ("status", json!(status))];
                 WITHDRAWALS.list(client, &filters, *limit)
             }
             WithdrawalCommand::Show(of) => WITHDRAWALS.show(client, of.id),

@@ -11,7 +11,6 @@ use crate::{
         texts::TITLE,
     },
     operations::scans::Report,
-    string_enum::StringEnum,
 };
 
 /// Returns the title of the asset, or the error if a market would not accept it.
@@ -52,7 +51,7 @@ pub(super) fn row(
     let title = title(path, stated_title)?;
     let mut row = Map::from_iter([("title".to_owned(), json!(title))]);
     if let Some(exclusivity) = exclusivity(report.kind, stated_exclusivity)? {
-        row.insert("exclusivity".to_owned(), json!(exclusivity.as_str()));
+        row.insert("exclusivity".to_owned(), json!(exclusivity));
     }
     let description = report.description.as_ref().map(|description| json!(description));
     row.extend(description.map(|description| ("description".to_owned(), description)));
