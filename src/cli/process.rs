@@ -1,7 +1,6 @@
 //! Signals, sockets, and runtimes for commands that run until they are stopped.
 
 use std::{
-    future,
     net::SocketAddr,
     sync::{
         Arc,
@@ -11,6 +10,7 @@ use std::{
 };
 
 use tokio::{
+    runtime::Runtime,
     signal::unix::{Signal, SignalKind, signal},
     sync::oneshot,
 };
@@ -25,7 +25,7 @@ pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Creates the multi-threaded async runtime for a market with these settings.
-pub fn build_runtime(settings: &Settings) -> Result<tokio::runtime::Runtime, CommandError> {
+pub fn build_runtime(settings: &Settings) -> Result<Runtime, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(max_blocking_threads(settings))
@@ -58,26 +58,46 @@ pub fn end_first_process_by_signals() -> Result<(), CommandError> {
     if std::process::id() != 1 {
         return Ok(());
     }
-    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let (mut interrupted, mut terminated) = {
-        let _context = runtime.enter();
-        (handle_signal(SignalKind::interrupt())?, handle_signal(SignalKind::terminate())?)
-    };
-    let wait = move || {
-        let signal = runtime.block_on(async {
-            tokio::select! {
-                _ = interrupted.recv() => SignalKind::interrupt(),
-                _ = terminated.recv() => SignalKind::terminate(),
+    handle_on_thread(
+        "first-signals",
+        || Ok((handle_signal(SignalKind::interrupt())?, handle_signal(SignalKind::terminate())?)),
+        |runtime, (mut interrupted, mut terminated)| {
+            let signal = runtime.block_on(async {
+                tokio::select! {
+                    _ = interrupted.recv() => SignalKind::interrupt(),
+                    _ = terminated.recv() => SignalKind::terminate(),
+                }
+            });
+            if !HAS_STOP_HANDLER.load(Ordering::Relaxed) {
+                finish_logging();
+                std::process::exit(128 + signal.as_raw_value());
             }
-        });
-        if !HAS_STOP_HANDLER.load(Ordering::Relaxed) {
-            finish_logging();
-            std::process::exit(128 + signal.as_raw_value());
-        }
+        },
+    )
+}
+
+/// Handles signals on a thread of its own. `install` installs their handlers at once, and `handle` runs on the thread, with the
+/// async runtime of the handlers.
+fn handle_on_thread<T: Send + 'static>(
+    name: &str,
+    install: impl FnOnce() -> Result<T, CommandError>,
+    handle: impl FnOnce(Runtime, T) + Send + 'static,
+) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| cannot_wait(&cause))?;
+    let handlers = {
+        let _context = runtime.enter();
+        install()?
     };
-    std::thread::Builder::new().name("first-signals".to_owned()).spawn(wait).map_err(to_error)?;
+    let run = move || handle(runtime, handlers);
+    std::thread::Builder::new().name(name.to_owned()).spawn(run).map_err(|cause| cannot_wait(&cause))?;
     Ok(())
+}
+
+fn cannot_wait(cause: &std::io::Error) -> CommandError {
+    CommandError::Other(format!("cannot wait for signals: {cause}"))
 }
 
 /// What standard input means for a server.
@@ -96,39 +116,35 @@ pub fn server_stop_signal(
     time: Duration,
     input: StandardInput,
 ) -> Result<impl Future<Output = ()>, CommandError> {
-    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let signal = {
-        let _context = runtime.enter();
-        stop_signal()?
-    };
-    let input_end = match input {
-        StandardInput::Ignored => None,
-        StandardInput::StopsAtItsEnd => Some(end_of_standard_input().map_err(to_error)?),
-    };
-    let input_end = async {
-        match input_end {
-            Some(input_end) => {
-                drop(input_end.await);
-                tracing::info!("the process stops, since its standard input has ended");
-            }
-            None => future::pending().await,
-        }
-    };
-    let stopped = async move {
-        tokio::select! {
-            () = signal => {}
-            () = input_end => {}
-        }
-    };
     let (sender, receiver) = oneshot::channel();
-    let max_time = time + EXIT_TIMEOUT;
     let exit = || {
         finish_logging();
         std::process::exit(0)
     };
-    let waiting = move || runtime.block_on(exit_after_signal(stopped, sender, max_time, exit));
-    std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).map_err(to_error)?;
+    handle_on_thread(
+        "signals",
+        || {
+            let signal = stop_signal()?;
+            let input_end = match input {
+                StandardInput::Ignored => None,
+                StandardInput::StopsAtItsEnd => {
+                    Some(end_of_standard_input().map_err(|cause| cannot_wait(&cause))?)
+                }
+            };
+            Ok((signal, input_end))
+        },
+        move |runtime, (signal, input_end)| {
+            let stopped = async {
+                tokio::select! {
+                    () = signal => {}
+                    Some(_) = async { Some(input_end?.await) } => {
+                        tracing::info!("the process stops, since its standard input has ended");
+                    }
+                }
+            };
+            runtime.block_on(exit_after_signal(stopped, sender, time + EXIT_TIMEOUT, exit));
+        },
+    )?;
     Ok(async {
         // The sender is kept until the signal arrives.
         let _ = receiver.await;
@@ -192,54 +208,39 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
 /// Returns a flag that is set when SIGINT, SIGTERM, or SIGHUP arrives, for work that looks at it from time to time. SIGHUP says
 /// that the terminal was closed, and does nothing if the process was started to ignore it, as by `nohup`.
 pub fn stop_flag() -> Result<Arc<AtomicBool>, CommandError> {
-    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let (signal, mut hangup) = {
-        let _context = runtime.enter();
-        let hangup = (!is_hangup_ignored()).then(|| handle_signal(SignalKind::hangup()));
-        (stop_signal()?, hangup.transpose()?)
-    };
-    let hangup = async move {
-        match &mut hangup {
-            Some(hangup) => {
-                hangup.recv().await;
-            }
-            None => future::pending().await,
-        }
-    };
     let is_stopped = Arc::new(AtomicBool::new(false));
-    let wait = {
-        let is_stopped = Arc::clone(&is_stopped);
-        move || {
+    let flag = Arc::clone(&is_stopped);
+    handle_on_thread(
+        "signals",
+        || {
+            let hangup = (!is_hangup_ignored()).then(|| handle_signal(SignalKind::hangup()));
+            Ok((stop_signal()?, hangup.transpose()?))
+        },
+        move |runtime, (signal, mut hangup)| {
             runtime.block_on(async {
                 tokio::select! {
                     () = signal => {}
-                    () = hangup => {}
+                    Some(()) = async { hangup.as_mut()?.recv().await } => {}
                 }
             });
-            is_stopped.store(true, Ordering::Relaxed);
-        }
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(to_error)?;
+            flag.store(true, Ordering::Relaxed);
+        },
+    )?;
     Ok(is_stopped)
 }
 
 /// Calls `action` for each SIGHUP, which would end the process without a handler. It runs on its own thread, so that it
 /// may wait for files. Several signals while it runs count as one.
 pub fn on_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(), CommandError> {
-    let to_error = |cause| CommandError::Other(format!("cannot wait for SIGHUP: {cause}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let mut hangup = {
-        let _context = runtime.enter();
-        handle_signal(SignalKind::hangup())?
-    };
-    let wait = move || {
-        while runtime.block_on(hangup.recv()).is_some() {
-            action();
-        }
-    };
-    std::thread::Builder::new().name("hangups".to_owned()).spawn(wait).map_err(to_error)?;
-    Ok(())
+    handle_on_thread(
+        "hangups",
+        || handle_signal(SignalKind::hangup()),
+        move |runtime, mut hangup| {
+            while runtime.block_on(hangup.recv()).is_some() {
+                action();
+            }
+        },
+    )
 }
 
 /// Whether the process ignores SIGHUP. A handler would replace this.
