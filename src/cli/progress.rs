@@ -1,4 +1,4 @@
-//! Progress bars. They appear on terminals only, so that logs and pipes stay clean.
+//! Progress bars and spinners. They appear on terminals only, so that logs and pipes stay clean.
 
 use std::{io::IsTerminal, time::Duration};
 
@@ -9,52 +9,37 @@ use crate::search::Progress;
 /// Interval between two updates of a spinner.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A progress bar on stderr. Does nothing if stderr is not a terminal.
+/// A progress bar or a spinner on stderr, until the value is dropped. Does nothing if stderr is not a terminal.
 pub struct CliProgress(Option<ProgressBar>);
 
 impl CliProgress {
     /// Creates a progress bar with this label, for steps.
     pub fn new(what: &'static str) -> CliProgress {
-        CliProgress::with_template(what, "{msg} [{bar:40}] {human_pos}/{human_len} {per_sec} {eta}")
+        let template = "{msg} [{bar:40}] {human_pos}/{human_len} {per_sec} {eta}";
+        CliProgress::show(ProgressBar::new(0), what, template)
     }
 
     /// Creates a progress bar with this label, for bytes.
     pub fn bytes(what: &'static str) -> CliProgress {
         let template = "{msg} [{bar:40}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}";
-        CliProgress::with_template(what, template)
+        CliProgress::show(ProgressBar::new(0), what, template)
     }
 
-    fn with_template(what: &'static str, template: &str) -> CliProgress {
+    /// Creates a spinner with this label, for a step of unknown length. It shows the time that the step has taken.
+    pub fn spinner(what: &'static str) -> CliProgress {
+        let spinner = CliProgress::show(ProgressBar::new_spinner(), what, "{spinner} {msg} {elapsed}");
+        if let Some(bar) = &spinner.0 {
+            bar.enable_steady_tick(SPINNER_INTERVAL);
+        }
+        spinner
+    }
+
+    fn show(bar: ProgressBar, what: &'static str, template: &str) -> CliProgress {
         if !std::io::stderr().is_terminal() {
             return CliProgress(None);
         }
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        CliProgress(Some(ProgressBar::new(0).with_style(style).with_message(what)))
-    }
-}
-
-/// A step of unknown length, with the time that it has taken, on stderr. Does nothing if stderr is not a terminal.
-pub struct Spinner(Option<ProgressBar>);
-
-impl Spinner {
-    /// Begins a step with this label.
-    pub fn new(what: &'static str) -> Spinner {
-        if !std::io::stderr().is_terminal() {
-            return Spinner(None);
-        }
-        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = ProgressBar::new_spinner().with_style(style).with_message(what);
-        bar.enable_steady_tick(SPINNER_INTERVAL);
-        Spinner(Some(bar))
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+        CliProgress(Some(bar.with_style(style).with_message(what)))
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, init_logging, lists::print_json, print_line, process,
-    progress::Spinner, require_output, temporary_directory::TemporaryDirectory,
+    progress::CliProgress, require_output, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     artifacts::ReadError,
@@ -99,7 +99,7 @@ impl Scan {
         let begin = |step| {
             // The next one begins on the same line.
             drop(spinner.take());
-            spinner.replace(Some(Spinner::new(step_label(step))));
+            spinner.replace(Some(CliProgress::spinner(step_label(step))));
         };
         let report = scan.run(&begin, &|| !is_stopped.load(Ordering::Relaxed));
         drop(spinner.take());
