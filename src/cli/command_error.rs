@@ -2,6 +2,7 @@
 
 use crate::{
     config::SettingsError,
+    domain::written::counted,
     error::{self, Error, ErrorChain},
     fixtures, market, store,
 };
@@ -68,3 +69,11 @@ fn seed_message(error: &fixtures::SeedError) -> String {
 }
 
 pub(super) type CommandResult = Result<(), CommandError>;
+
+/// Fails if anything was found. One is called `one`, and several `several`.
+pub(super) fn require_none_found(count: usize, one: &str, several: &str) -> CommandResult {
+    match count {
+        0 => Ok(()),
+        count => Err(CommandError::Other(format!("{} found", counted(count as u64, one, several)))),
+    }
+}

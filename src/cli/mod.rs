@@ -79,7 +79,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
 use self::{
-    command_error::{CommandError, CommandResult, operator_message},
+    command_error::{CommandError, CommandResult, operator_message, require_none_found},
     global_options::{GlobalOptions, SETTINGS_FILE, open_directory},
     logging::{finish_logging, init_logging, log_failure},
     operator::OperatorCommand,

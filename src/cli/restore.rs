@@ -7,6 +7,7 @@ use clap::Args;
 use super::{
     CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line,
     progress::{CliProgress, human_bytes},
+    require_none_found,
     temporary_directory::TemporaryDirectory,
     verify,
 };
@@ -106,7 +107,7 @@ impl Restore {
         let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let found = self.try_restoring(place, settings);
         let seconds = stopwatch.elapsed().as_secs_f64();
-        let problems = found.as_ref().map_or(1, |(_, problems)| *problems);
+        let problems = found.as_ref().map_or(1, |(_, problems)| *problems as u64);
         let checked_at = Clock::System.now();
         let check = BackupCheck { checked_at, made_at: checked_at, problems, seconds: seconds as u64 };
         if settings.data.folder.join(DATABASE_FILE).is_file() {
@@ -129,14 +130,11 @@ impl Restore {
             counted(restored.repositories, "repository", "repositories"),
             seconds / 60.0
         ));
-        match problems {
-            0 => Ok(()),
-            count => Err(CommandError::Other(format!("{} found", counted(count, "problem", "problems")))),
-        }
+        require_none_found(problems, "problem", "problems")
     }
 
     /// Restores to a temporary directory, and verifies the market there. Returns the number of problems.
-    fn try_restoring(&self, place: &Place, settings: &Settings) -> Result<(Copied, u64), CommandError> {
+    fn try_restoring(&self, place: &Place, settings: &Settings) -> Result<(Copied, usize), CommandError> {
         let temporary = TemporaryDirectory::create()?;
         let mut settings = settings.clone();
         settings.data.folder = temporary.path().join("market");
@@ -149,7 +147,7 @@ impl Restore {
         market.update_index(market.latest_change()?, &CliProgress::new("indexing"))?;
         let found = verify::find(&market, verify::Report::default())?;
         verify::print_as_text(&found);
-        Ok((restored, found.len() as u64))
+        Ok((restored, found.len()))
     }
 }
 

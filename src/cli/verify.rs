@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, progress::CliProgress,
+    require_none_found,
 };
 use crate::{
-    domain::written::counted,
     market::Market,
     operations::{
         index_checks::IndexCheck,
@@ -69,10 +69,7 @@ fn print(found: &[Inconsistency], report: Report) -> CommandResult {
     } else {
         print_as_text(found);
     }
-    match found.len() as u64 {
-        0 => Ok(()),
-        count => Err(CommandError::Other(format!("{} found", counted(count, "problem", "problems")))),
-    }
+    require_none_found(found.len(), "problem", "problems")
 }
 
 /// Checks a market, and returns the problems.

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_output, server_url,
+    CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_none_found,
+    require_output, server_url,
 };
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
         checkpoints::{PublishedLogs, SignedCheckpoint, TreeHead},
         log_proofs::LogProof,
-        written::counted,
     },
     error::ErrorChain,
     http_client,
@@ -112,12 +112,9 @@ impl VerifyBundle {
         } else {
             None
         };
-        match (verified.mismatches.len() as u64, unknown) {
+        match (verified.mismatches.len(), unknown) {
             (0, Some(unknown)) => Err(CommandError::Incomplete(format!("nothing differs, but {unknown}"))),
-            (0, None) => Ok(()),
-            (count, _) => {
-                Err(CommandError::Other(format!("{} found", counted(count, "mismatch", "mismatches"))))
-            }
+            (count, _) => require_none_found(count, "mismatch", "mismatches"),
         }
     }
 }

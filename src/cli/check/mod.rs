@@ -11,12 +11,11 @@ use marketplace_check::{Bounds, Document, rules};
 use super::{
     CommandError, CommandResult,
     lists::print_json,
-    print_line, print_note, require_output,
+    print_line, print_note, require_none_found, require_output,
     server_url::{self, is_loopback},
 };
 use crate::{
     config::ContactSettings,
-    domain::written::counted,
     error::ErrorChain,
     rest::{self, APIS, Api},
 };
@@ -93,13 +92,7 @@ impl Check {
                 if let Some(reason) = incomplete {
                     print_note(format_args!("warning: {reason}"));
                 }
-                match count {
-                    0 => Ok(()),
-                    _ => {
-                        let found = counted(count as u64, "difference", "differences");
-                        Err(CommandError::Other(format!("{found} found")))
-                    }
-                }
+                require_none_found(count, "difference", "differences")
             }
         }
     }
