@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use reqwest::{blocking::Response, header::LOCATION};
 use url::Url;
 
-use super::CommandError;
+use super::{CommandError, print_note};
 
 /// Parses the URL of a server. It may have a path, for a proxy that serves the marketplace below it, or end with the
 /// prefix of the operator API. `key_source` is where the key belongs, which a URL must not contain.
@@ -38,8 +38,16 @@ pub fn redirection(response: &Response, server: &str) -> Option<String> {
     ))
 }
 
+/// Warns if keys would be sent to another computer unencrypted. `keys` says which, with a verb: "the keys are".
+pub fn warn_if_unencrypted(url: &Url, keys: &str) {
+    let host = url.host_str().unwrap_or_default();
+    if url.scheme() == "http" && !is_loopback(host) {
+        print_note(format_args!("warning: {keys} sent to {host} unencrypted; use an https URL"));
+    }
+}
+
 /// Whether a host of a URL is this computer.
-pub fn is_loopback(host: &str) -> bool {
+fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or_else(
         |_| host == "localhost" || host.ends_with(".localhost"),

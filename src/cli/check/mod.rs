@@ -9,10 +9,8 @@ use clap::Args;
 use marketplace_check::{Bounds, Document, rules};
 
 use super::{
-    CommandError, CommandResult,
-    lists::print_json,
-    print_line, print_note, require_none_found, require_output,
-    server_url::{self, is_loopback},
+    CommandError, CommandResult, lists::print_json, print_line, print_note, require_none_found,
+    require_output, server_url,
 };
 use crate::{
     config::ContactSettings,
@@ -68,10 +66,7 @@ impl Check {
         };
         let url = server_url::parse(deployment, "--key")?;
         let keys = keys::parse(&self.keys)?;
-        let host = url.host_str().unwrap_or_default();
-        if url.scheme() == "http" && !is_loopback(host) {
-            print_note(format_args!("warning: the keys are sent to {host} unencrypted; use an https URL"));
-        }
+        server_url::warn_if_unencrypted(&url, "the keys are");
         let bounds = Bounds {
             max_requests: self.max_requests,
             response_time: Duration::from_secs(self.response_seconds),

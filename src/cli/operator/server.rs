@@ -10,10 +10,7 @@ use serde_json::Value;
 
 use super::file_parts::FilePart;
 use crate::{
-    cli::{
-        CommandError, key_variables, print_note,
-        server_url::{self, is_loopback},
-    },
+    cli::{CommandError, key_variables, server_url},
     error::ErrorChain,
     http_client, rest,
 };
@@ -46,12 +43,7 @@ impl Server {
                  one on its data directory"
             ))
         })?;
-        let host = base_url.host_str().unwrap_or_default();
-        if base_url.scheme() == "http" && !is_loopback(host) {
-            print_note(format_args!(
-                "warning: the operator key is sent to {host} unencrypted; use an https URL"
-            ));
-        }
+        server_url::warn_if_unencrypted(&base_url, "the operator key is");
         let base_url = base_url.as_str().trim_end_matches('/');
         let base_url = base_url.strip_suffix(rest::OPERATOR.prefix).unwrap_or(base_url).to_owned();
         Ok(Server { client: client()?, base_url, key })
