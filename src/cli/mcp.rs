@@ -13,15 +13,15 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, app, demo, init_logging, key_variables, open_directory,
-    operator_message, print_line, print_note, process, server_url, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, app, demo, init_logging, key_variables,
+    listeners::local_address, open_directory, operator_message, print_line, print_note, process, server_url,
+    temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
     mcp::{self, KEY_VARIABLE},
-    rest,
     store::Durability,
     web,
 };
@@ -246,8 +246,8 @@ async fn serve_stdio(market: Market) -> CommandResult {
 
 async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
-    let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
-    let app = mcp::App::new(rest::App::new(market.settings(), false));
+    let address = local_address(&listener)?;
+    let app = app::new_app(market.settings(), false);
     // This server has no TLS, even if the settings have a certificate for the HTTP server.
     let url = match market.settings().server.public_url.as_str() {
         "" => web::link_base::local_url(address),

@@ -6,17 +6,15 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
-    CommandError, CommandResult, escapes::escaped, init_logging, open_directory, print_line, process,
-    require_output, serve, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, app::new_app, escapes::escaped, init_logging, open_directory, print_line,
+    process, require_output, serve, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::SettingsSources,
     domain::principals::KeyScope,
     error::Error,
     market::{self, OpenMode, Writer},
-    mcp,
     operations::{access::Platform, keys},
-    rest,
     store::Durability,
     web::world_host::replay::{Difference, RecordedReplay, ReplayOutcome, Replayer},
 };
@@ -87,7 +85,7 @@ fn run(replay: RecordedReplay) -> Result<ReplayOutcome, CommandError> {
     let settings = sources.clone().resolve()?;
     init_logging(&settings, "error");
     let directory = TemporaryDirectory::create()?;
-    let app = mcp::App::new(rest::App::new(&settings, shows_demo_keys));
+    let app = new_app(&settings, shows_demo_keys);
     let market = open_directory(directory.path(), settings, OpenMode::Serve, Durability::None)?;
     let create = |writer: &mut Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "Replay", KeyScope::All, None)

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::{
     operator::{SourceFile, names::TASKSETS, part_uploads::send_parts},
     prelude::*,
-    print_line,
 };
 use crate::domain::trace_imports::TraceImportStatus;
 
@@ -110,8 +109,7 @@ fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     let body = json!({"upload_id": plan["id"]});
     let path = format!("/trace-uploads/{}", plan["id"].as_str().unwrap_or_default());
     send_parts(client, &file, &path, plan)?;
-    let started: Value = client.post(&format!("{taskset}/traces"), &body)?;
-    client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
+    client.print_id(&client.post(&format!("{taskset}/traces"), &body)?);
     print_note(format_args!("started the import; a running server performs it"));
     Ok(())
 }

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     cli::{
-        CommandError, CommandResult, GlobalOptions, escapes::escaped_lines, lists::print_json, print_line,
-        print_note, process,
+        CommandError, CommandResult, GlobalOptions, escapes::escaped_lines, listeners::local_address,
+        lists::print_json, print_line, print_note, process,
     },
     config::parse_listen_address,
     gym::{Answers, Gym},
@@ -83,7 +83,7 @@ impl Run {
             ));
         }
         let listener = process::bind_listener(self.listen, "--listen")?;
-        let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let address = local_address(&listener)?;
         let OpenedGym { gym, .. } = &self.subject.open(options, Some(address))?;
         let (stop, stopped) = oneshot::channel::<()>();
         let (app, settings) = (gym.app(), gym.settings().clone());
