@@ -66,7 +66,7 @@ pub(super) fn read(
     unpack(file, directory)?;
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
-    let (clock, keys) = (market.clock()?, market.keys());
+    let clock = market.clock()?;
     let counts = clock.clone();
     create_directories(&market, directory)?;
     let database = directory.join(DATABASE_FILE);
@@ -81,7 +81,7 @@ pub(super) fn read(
         import_checks::check(market, &counts)?;
         Ok(change(market)?)
     };
-    let template = place.with_index(opener, &settings, (clock, keys.into()), complete);
+    let template = place.with_index(opener, &settings, (clock, market.keys.into()), complete);
     let template = template.map_err(import_checks::of_rows)?;
     Ok((template, given))
 }

@@ -35,7 +35,8 @@ pub struct MarketFile {
     clock: ClockFields,
     /// Settings that differ from those of other worlds, by key.
     pub settings: BTreeMap<String, toml::Value>,
-    keys: Vec<KeyFields>,
+    /// The API keys that were valid when the world began.
+    pub keys: Vec<WorldKey>,
     /// The largest number that tables without reuse of numbers have given to a row.
     pub sequences: BTreeMap<String, i64>,
     /// Paths of directories without files.
@@ -56,14 +57,6 @@ struct ClockFields {
     reports: u64,
 }
 
-/// An API key that was valid when the world began.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KeyFields {
-    key: String,
-    description: String,
-}
-
 impl MarketFile {
     /// Creates the file of a world.
     pub fn new(
@@ -75,10 +68,6 @@ impl MarketFile {
     ) -> MarketFile {
         let counts = Collection::ALL.iter().map(|of| (of.as_str().to_owned(), clock.id_counts[*of as usize]));
         let mode = if clock.is_running { ClockMode::Running } else { ClockMode::Frozen };
-        let key = |WorldKey { key, description }: &WorldKey| KeyFields {
-            key: key.clone(),
-            description: description.clone(),
-        };
         MarketFile {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
@@ -92,7 +81,7 @@ impl MarketFile {
                 reports: clock.report_count,
             },
             settings: settings.iter().cloned().collect(),
-            keys: keys.iter().map(key).collect(),
+            keys: keys.to_vec(),
             sequences,
             directories: Vec::new(),
         }
@@ -129,15 +118,6 @@ impl MarketFile {
         }
         (state.secret_count, state.report_count) = (*secrets, *reports);
         Ok(state)
-    }
-
-    /// Returns the API keys that were valid when the world began.
-    pub fn keys(&self) -> Vec<WorldKey> {
-        let key = |KeyFields { key, description }: &KeyFields| WorldKey {
-            key: key.clone(),
-            description: description.clone(),
-        };
-        self.keys.iter().map(key).collect()
     }
 }
 

@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     error::{WorldError, WorldResult},
     files::{self, TempDirectory},
@@ -52,7 +54,8 @@ pub fn check_advance(field: &str, from: Timestamp, to: Timestamp) -> Result<(), 
 pub const DEFAULT_SEED: u64 = 1;
 
 /// An API key that is valid in a world when it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WorldKey {
     /// The key, which is sent with requests.
     pub key: String,
