@@ -179,7 +179,7 @@ impl DueWork<'_> {
         };
         let counted = DueWork { on_done: &on_done, ..*self };
         counted.run()?;
-        while let Some(at) = counted.next_due_at()?.filter(|at| *at <= target) {
+        while let Some(at) = next_due_at(self.market, self.has_jobs)?.filter(|at| *at <= target) {
             if at <= clock.now() {
                 return Err(Error::internal(format!("what is due at {at} is not carried out")));
             }
@@ -223,16 +223,6 @@ impl DueWork<'_> {
     /// Returns the number of commits so far.
     fn commits(&self) -> u64 {
         *self.market.commits().borrow()
-    }
-
-    /// Returns when something is due that is not due yet, or that was not carried out; `None` if nothing is.
-    pub fn next_due_at(&self) -> Result<Option<Timestamp>> {
-        self.market.read_blocking(|reader| {
-            let step = store::due_steps::next_due_at(reader.rows)?;
-            let job = if self.has_jobs { store::jobs::next_due_at(reader.rows, reader.now)? } else { None };
-            let delivery = webhook_inbox::next_due_at(reader)?;
-            Ok(step.into_iter().chain(job).chain(delivery).min())
-        })
     }
 
     fn run_jobs(&self) -> Result<bool> {
@@ -293,6 +283,17 @@ impl DueWork<'_> {
             });
         }
     }
+}
+
+/// Returns when something is due in a market that is not due yet, or that was not carried out; `None` if nothing is. Jobs count
+/// if `has_jobs` is set.
+pub fn next_due_at(market: &Market, has_jobs: bool) -> Result<Option<Timestamp>> {
+    market.read_blocking(|reader| {
+        let step = store::due_steps::next_due_at(reader.rows)?;
+        let job = if has_jobs { store::jobs::next_due_at(reader.rows, reader.now)? } else { None };
+        let delivery = webhook_inbox::next_due_at(reader)?;
+        Ok(step.into_iter().chain(job).chain(delivery).min())
+    })
 }
 
 /// How much was carried out during an advance.

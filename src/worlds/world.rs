@@ -292,18 +292,11 @@ impl World {
 
     /// Returns when something is due that is not due yet; `None` if nothing is.
     fn next_due_at(&self) -> Result<Option<Timestamp>> {
-        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
-        let job_places = self.opener.job_places();
-        let receive = |_: &OutgoingMessage| webhook_inbox::accept();
-        let work = DueWork {
-            market: &self.market(),
-            has_jobs,
-            job_places,
-            receive: &receive,
-            fails_job: None,
-            on_done: &|_| {},
-        };
-        work.next_due_at()
+        due_work::next_due_at(&self.market(), self.runs_jobs_before_requests())
+    }
+
+    fn runs_jobs_before_requests(&self) -> bool {
+        *lock(&self.job_timing) == JobTiming::BeforeRequests
     }
 
     /// Sets when jobs run.
@@ -372,11 +365,10 @@ impl World {
         let (resets, market) = self.current();
         market.record_key_uses()?;
         let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
-        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
         let work = DueWork {
             market: &market,
-            has_jobs,
+            has_jobs: self.runs_jobs_before_requests(),
             job_places: self.opener.job_places(),
             receive: &receive,
             fails_job: self.faults.has_job_rules().then_some(&fails_job),
