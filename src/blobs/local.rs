@@ -11,7 +11,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::StoredFile;
+use super::{REPOSITORIES, StoredFile, TEMPORARY_FILES};
 use crate::{domain::time::Timestamp, private_files};
 
 /// Number of bytes that are copied at a time.
@@ -98,7 +98,7 @@ impl LocalStore {
 
     /// Returns the path of the repository copy that was attached to an asset at a given time.
     pub(super) fn repository_path(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
-        self.directory.join("repositories").join(format!("{asset}.{}", attached_at.0))
+        self.directory.join(REPOSITORIES).join(format!("{asset}.{}", attached_at.0))
     }
 
     /// Moves a repository copy from a directory on the same disk into the store. Replaces an existing copy.
@@ -173,7 +173,7 @@ impl LocalStore {
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
     ) -> io::Result<u64> {
         let mut deleted = 0;
-        for entry in list_dir(&self.directory.join("repositories"))? {
+        for entry in list_dir(&self.directory.join(REPOSITORIES))? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let parts =
                 name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
@@ -187,14 +187,14 @@ impl LocalStore {
 
     /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.
     pub(super) fn staging_dir(&self) -> io::Result<tempfile::TempDir> {
-        let directory = self.directory.join("work");
+        let directory = self.directory.join(TEMPORARY_FILES);
         private_files::create_dir_all(&directory)?;
         private_files::temp_dir_in(&directory)
     }
 
     /// Deletes the temporary directories that an earlier process left.
     pub(super) fn clear_staging_dirs(&self) -> io::Result<()> {
-        list_dir(&self.directory.join("work"))?.into_iter().try_for_each(|entry| {
+        list_dir(&self.directory.join(TEMPORARY_FILES))?.into_iter().try_for_each(|entry| {
             match fs::remove_dir_all(entry.path()) {
                 // A command that has ended meanwhile deleted it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

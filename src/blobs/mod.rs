@@ -47,6 +47,18 @@ use crate::{
     private_files,
 };
 
+/// The directory of the files of a market, in its data directory. They are written once, apart from those of [`STAGED`].
+pub const DIRECTORY: &str = "blobs";
+
+/// The directory of uploads under way there, whose files are changed in place.
+pub const STAGED: &str = "staged";
+
+/// The directory of copies of repositories there. Each is a directory that never changes.
+pub const REPOSITORIES: &str = "repositories";
+
+/// The directory of temporary files there.
+pub const TEMPORARY_FILES: &str = "work";
+
 /// Size and digest of a stored file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
@@ -127,7 +139,7 @@ impl Blobs {
     /// machine.
     pub fn open(data_dir: &Path, settings: &BlobSettings) -> io::Result<Blobs> {
         let s3 = (settings.kind == BlobKind::S3).then(|| S3::new(settings)).transpose()?;
-        Ok(Blobs::new(data_dir.join("blobs"), s3))
+        Ok(Blobs::new(data_dir.join(DIRECTORY), s3))
     }
 
     /// Creates the storage in a directory, which is created with the first file. Uploads are stored in `s3`,
@@ -135,7 +147,7 @@ impl Blobs {
     pub fn new(directory: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {
         let directory = directory.into();
         Blobs {
-            staging: StagedUploads::new(directory.join("staged")),
+            staging: StagedUploads::new(directory.join(STAGED)),
             locks: UploadLocks::default(),
             local: LocalStore::new(directory),
             s3: s3.map(Arc::new),

@@ -8,7 +8,7 @@ use std::{
 
 use marketplace_index::Index;
 
-use super::{Market, opening::index_writer_size, other_processes};
+use super::{INDEX_DIRECTORY, Market, opening::index_writer_size, other_processes};
 use crate::{
     clock::Clock,
     domain::{catalog::CatalogEntry, time::Timestamp},
@@ -197,7 +197,7 @@ impl Market {
     /// continues. Returns the number of listings in it.
     pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
         let size = index_writer_size(self.inner.settings.current());
-        let path = self.inner.data_dir.join("index");
+        let path = self.inner.data_dir.join(INDEX_DIRECTORY);
         let count = crate::search::rebuild_index(
             &path,
             &self.inner.indexer,

@@ -82,6 +82,9 @@ pub const SUPERSEDED_MARKER: &str = "superseded";
 /// Name of the database in the data directory.
 pub const DATABASE_FILE: &str = "market.sqlite";
 
+/// Name of the directory with the search index there. Its files are written once, or replaced as a whole.
+pub const INDEX_DIRECTORY: &str = "index";
+
 /// Name of the secret that signs cursors. Each market has its own from its first start.
 pub const CURSOR_SECRET: &str = "cursor";
 

@@ -10,8 +10,9 @@ use marketplace_index::CursorKey;
 use tokio::sync::{Semaphore, watch};
 
 use super::{
-    AttemptCounters, BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError,
-    OpenMode, OpenOptions, RESTORE_MARKER, SERVE_LOCK_FILE, SUPERSEDED_MARKER, ServeLock, StepRunner,
+    AttemptCounters, BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, INDEX_DIRECTORY, Inner, KeyCache,
+    Market, OpenError, OpenMode, OpenOptions, RESTORE_MARKER, SERVE_LOCK_FILE, SUPERSEDED_MARKER, ServeLock,
+    StepRunner,
     cost_meter::Activity,
     open_options,
     scheduler::{Scheduler, Share},
@@ -150,10 +151,10 @@ impl Market {
             return Err(OpenError::NoPositions);
         }
         let index_dir = Arc::new(match mode {
-            OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
-            OpenMode::Inspect => IndexDirectory::open_for_inspection(&path.join("index")),
+            OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join(INDEX_DIRECTORY))?,
+            OpenMode::Inspect => IndexDirectory::open_for_inspection(&path.join(INDEX_DIRECTORY)),
             OpenMode::Serve | OpenMode::Command | OpenMode::Replica => {
-                IndexDirectory::open(&path.join("index"))?
+                IndexDirectory::open(&path.join(INDEX_DIRECTORY))?
             }
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);

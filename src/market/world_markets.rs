@@ -8,7 +8,7 @@ use std::{
 use marketplace_index::CursorKey;
 
 use super::{
-    CURSOR_SECRET, DATABASE_FILE, Market, OpenError, StepRunner,
+    CURSOR_SECRET, DATABASE_FILE, INDEX_DIRECTORY, Market, OpenError, StepRunner,
     opening::{BLOB_SECRET, Opened, Secrets, find_or_create_secret},
 };
 use crate::{
@@ -63,7 +63,8 @@ impl Market {
         let entropy = entropy.with_origin(store.read(|rows| store::secrets::find(rows, ORIGIN))?);
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
-        let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);
+        let index_dir =
+            Arc::new(IndexDirectory::open_copy(&data_dir.join(INDEX_DIRECTORY), opening.original)?);
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         let updater =
             SharedUpdater::open_private(indexer.clone(), &index_dir, INDEX_WRITER, idle_closer.clone());

@@ -19,17 +19,12 @@ use super::{
 };
 use crate::{
     artifacts::file_sets::FileSetWriter,
+    blobs,
     clock::ClockState,
     error::{Error, Result},
     market::{Market, Reader},
     store::{table_import, table_rows},
 };
-
-/// The directory of the files of a market.
-pub(super) const BLOBS: &str = "blobs";
-
-/// The directory of temporary files there.
-pub(super) const TEMPORARY_FILES: &str = "work";
 
 /// The state of a world besides its market.
 pub(super) struct ExportedState {
@@ -46,9 +41,9 @@ pub(super) fn write(market: &Market, state: &ExportedState, to: File) -> WorldRe
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_files().map_err(WorldError::Files)?;
     let mut tree = Tree::default();
-    let blobs = market.data_dir().join(BLOBS);
-    if blobs.exists() {
-        tree.add(&blobs, BLOBS, true).map_err(WorldError::Files)?;
+    let files = market.data_dir().join(blobs::DIRECTORY);
+    if files.exists() {
+        tree.add(&files, blobs::DIRECTORY, true).map_err(WorldError::Files)?;
     }
     let mut archive = FileSetWriter::new(to);
     market.read_blocking(|reader| write_database(reader, state, tree.empty_directories, &mut archive))?;
@@ -99,7 +94,7 @@ impl Tree {
         let mut names = fs::read_dir(directory)?
             .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
             .collect::<io::Result<Vec<String>>>()?;
-        names.retain(|name| !(name.starts_with('.') || is_top && name == TEMPORARY_FILES));
+        names.retain(|name| !(name.starts_with('.') || is_top && name == blobs::TEMPORARY_FILES));
         names.sort_unstable();
         if names.is_empty() && !is_top {
             self.empty_directories.push(path.to_owned());

@@ -11,25 +11,11 @@ use std::{
 use marketplace_index::UNSYNCED_FILE;
 
 use crate::{
-    market::{DATABASE_FILE, SERVE_LOCK_FILE, SOCKET_FILE},
+    blobs,
+    market::{DATABASE_FILE, INDEX_DIRECTORY, SERVE_LOCK_FILE, SOCKET_FILE},
     operations::world_repositories,
     private_files,
 };
-
-/// The directory of the index. Its files are written once, or replaced as a whole.
-const INDEX: &str = "index";
-
-/// The directory of the files of a market, which are written once, apart from the following ones.
-const BLOBS: &str = "blobs";
-
-/// The directory of uploads under way there, whose files are changed in place.
-const UPLOADS_UNDER_WAY: &str = "staged";
-
-/// The directory of temporary files there.
-const TEMPORARY_FILES: &str = "work";
-
-/// The directory of copies of repositories there. Each is a directory that never changes.
-const REPOSITORIES: &str = "repositories";
 
 /// A directory that is deleted when this value is dropped.
 #[derive(Debug)]
@@ -58,9 +44,9 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 fn copy_with(from: &Path, to: &Path, share_repository: fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
-        if name == INDEX {
+        if name == INDEX_DIRECTORY {
             link_tree(source, target)
-        } else if name == BLOBS {
+        } else if name == blobs::DIRECTORY {
             copy_blobs_with(source, target, share_repository)
         } else if name == world_repositories::DIRECTORY {
             link_all(source, target)
@@ -90,11 +76,11 @@ fn copy_blobs_with(
     share_repository: fn(&Path, &Path) -> io::Result<()>,
 ) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
-        if name == UPLOADS_UNDER_WAY {
+        if name == blobs::STAGED {
             copy_tree(source, target)
-        } else if name == REPOSITORIES {
+        } else if name == blobs::REPOSITORIES {
             copy_entries(source, target, |_, source, target| share_repository(source, target))
-        } else if name == TEMPORARY_FILES {
+        } else if name == blobs::TEMPORARY_FILES {
             Ok(())
         } else if source.is_dir() {
             link_tree(source, target)

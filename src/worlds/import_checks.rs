@@ -2,10 +2,10 @@
 
 use super::{
     error::{WorldError, WorldResult, refused},
-    exports::BLOBS,
     market_file,
 };
 use crate::{
+    blobs,
     clock::{ClockState, SimulatedClock},
     domain::collections::Collection,
     error::{Error, ErrorChain, Result},
@@ -25,7 +25,7 @@ pub(super) fn check(market: &Market, clock: &ClockState) -> WorldResult<()> {
         return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());
     }
     if let Some(problem) = uploads::find_damaged(market)?.first() {
-        return Err(refused(&[BLOBS], format!("The files contradict the rows: {problem}.")).into());
+        return Err(refused(&[blobs::DIRECTORY], format!("The files contradict the rows: {problem}.")).into());
     }
     market.read_blocking(|reader| check_counts(reader, clock))?;
     Ok(())

@@ -8,7 +8,6 @@ use std::{
 
 use super::{
     error::{WorldError, WorldResult, refused},
-    exports::{BLOBS, TEMPORARY_FILES},
     import_checks,
     market_file::{self, MarketFile},
     opener::Opener,
@@ -21,6 +20,7 @@ use crate::{
         contents::{Entry, EntryKind, quoted},
         extraction::{self, ExtractionError},
     },
+    blobs,
     clock::ClockState,
     config::SettingsSources,
     error::{Error, LocSegment, Problem, Result},
@@ -132,7 +132,7 @@ fn target(entry: &Entry<'_>) -> Option<PathBuf> {
     match safe_names(entry.path)?[..] {
         [market_file::NAME] => Some(Path::new(ROWS).join(market_file::NAME)),
         ["tables", name] => Some(Path::new(ROWS).join("tables").join(name)),
-        [BLOBS, _, _, ..] => blob_path(entry.path),
+        [blobs::DIRECTORY, _, _, ..] => blob_path(entry.path),
         _ => None,
     }
 }
@@ -140,7 +140,7 @@ fn target(entry: &Entry<'_>) -> Option<PathBuf> {
 /// Returns the path of a file or directory of the market; `None` if the name is not allowed.
 fn blob_path(path: &str) -> Option<PathBuf> {
     match safe_names(path)?[..] {
-        [BLOBS, directory, ..] if directory != TEMPORARY_FILES => Some(PathBuf::from(path)),
+        [blobs::DIRECTORY, directory, ..] if directory != blobs::TEMPORARY_FILES => Some(PathBuf::from(path)),
         _ => None,
     }
 }

@@ -11,8 +11,9 @@ use super::{
     files,
 };
 use crate::{
+    blobs,
     error::{Error, Result},
-    market::{DATABASE_FILE, Market},
+    market::{DATABASE_FILE, INDEX_DIRECTORY, Market},
     private_files,
     search::IndexDirectory,
     store,
@@ -27,9 +28,9 @@ pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_files().map_err(WorldError::Files)?;
     copy_records(market, to)?;
-    let blobs = market.data_dir().join("blobs");
-    if blobs.exists() {
-        files::copy_blobs(&blobs, &to.join("blobs")).map_err(WorldError::Files)?;
+    let from = market.data_dir().join(blobs::DIRECTORY);
+    if from.exists() {
+        files::copy_blobs(&from, &to.join(blobs::DIRECTORY)).map_err(WorldError::Files)?;
     }
     Ok(())
 }
@@ -38,7 +39,7 @@ pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
 pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     private_files::create_dir_all(to).map_err(WorldError::Files)?;
     // The index may be older than the database, which has the changes that it lacks, but not newer.
-    copy_index(&market.data_dir().join("index"), &to.join("index"))?;
+    copy_index(&market.data_dir().join(INDEX_DIRECTORY), &to.join(INDEX_DIRECTORY))?;
     let database = to.join(DATABASE_FILE);
     copy_database(market, &database)?;
     store::snapshots::delete_state_of_server(&database).map_err(WorldError::from)

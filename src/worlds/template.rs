@@ -20,7 +20,7 @@ use crate::{
     domain::{principals::KeyScope, time::Timestamp},
     error::{Error, Problem},
     fixtures::{self, demo_image},
-    market::{DATABASE_FILE, Market, OpenError},
+    market::{DATABASE_FILE, INDEX_DIRECTORY, Market, OpenError},
     operations::{access::Platform, keys},
     search::IndexDirectory,
     store::{Durability, Store},
@@ -171,7 +171,7 @@ impl Template {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let path = self.directory.0.join("index");
+        let path = self.directory.0.join(INDEX_DIRECTORY);
         let opened = IndexDirectory::open_existing(&path).map_err(OpenError::from)?;
         Ok(self.index.get_or_init(|| opened))
     }

@@ -8,6 +8,7 @@ use std::{
 
 use super::files::{cannot, create_new};
 use crate::{
+    blobs,
     error::{Error, Result},
     market::{DATABASE_FILE, OpenError, RESTORE_MARKER, SERVE_LOCK_FILE, ServeLock},
     private_files,
@@ -16,9 +17,6 @@ use crate::{
 /// Name of the database until it is complete. No process that opens the directory can mistake it for the
 /// market's.
 const INCOMPLETE_DATABASE: &str = "restore-in-progress.sqlite";
-
-/// The directory of uploads and repository copies.
-const BLOBS: &str = "blobs";
 
 /// A data directory that is being restored.
 pub(super) struct DataDirectory<'a> {
@@ -98,7 +96,7 @@ impl DataDirectory<'_> {
         // If another process has created a market meanwhile, its files stay.
         let is_ours = !self.directory.join(DATABASE_FILE).exists();
         if is_ours {
-            names.extend([BLOBS, SERVE_LOCK_FILE].map(str::to_owned));
+            names.extend([blobs::DIRECTORY, SERVE_LOCK_FILE].map(str::to_owned));
         }
         names.push(RESTORE_MARKER.to_owned());
         let delete = || -> io::Result<()> {
