@@ -110,14 +110,10 @@ impl LocalStore {
     ) -> io::Result<()> {
         let to = self.repository_path(asset, attached_at);
         private_files::create_dir_all(to.parent().unwrap_or(&self.directory))?;
-        match fs::remove_dir_all(&to) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-            _ => {
-                // Git's files have whatever modes the umask allows.
-                private_files::restrict_tree(from)?;
-                fs::rename(from, to)
-            }
-        }
+        private_files::remove_dir_if_exists(&to)?;
+        // Git's files have whatever modes the umask allows.
+        private_files::restrict_tree(from)?;
+        fs::rename(from, to)
     }
 
     /// Opens the file whose lock decides who may delete repository copies.
@@ -194,13 +190,9 @@ impl LocalStore {
 
     /// Deletes the temporary directories that an earlier process left.
     pub(super) fn clear_staging_dirs(&self) -> io::Result<()> {
-        list_dir(&self.directory.join(TEMPORARY_FILES))?.into_iter().try_for_each(|entry| {
-            match fs::remove_dir_all(entry.path()) {
-                // A command that has ended meanwhile deleted it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                other => other,
-            }
-        })
+        let left = list_dir(&self.directory.join(TEMPORARY_FILES))?;
+        // A command that has ended meanwhile may have deleted one.
+        left.iter().try_for_each(|entry| private_files::remove_dir_if_exists(&entry.path()))
     }
 
     /// Stores an upload completely or not at all.

@@ -148,10 +148,7 @@ impl StagedUploads {
 
     /// Deletes an upload and its parts.
     pub(super) fn abort_upload(&self, id: Uuid) -> io::Result<()> {
-        match fs::remove_dir_all(self.upload_dir(id)) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        private_files::remove_dir_if_exists(&self.upload_dir(id))
     }
 
     /// Returns the IDs of all uploads.

@@ -78,11 +78,8 @@ fn delete_abandoned(parent: &Path) -> io::Result<()> {
         if let Ok(lock) = File::open(path.join(LOCK_FILE))
             && lock.try_lock().is_ok()
         {
-            match fs::remove_dir_all(&path) {
-                // Another process deletes it, too.
-                Err(cause) if cause.kind() != io::ErrorKind::NotFound => result = Err(cause),
-                _ => {}
-            }
+            // Another process may delete it, too.
+            result = private_files::remove_dir_if_exists(&path).and(result);
         }
     }
     result

@@ -81,12 +81,7 @@ impl Worlds {
     /// Creates an empty set of worlds in a directory that nothing else uses.
     pub fn new(options: WorldsOptions) -> WorldResult<Worlds> {
         let WorldsOptions { opener, sources, root, is_demo, directory } = options;
-        match std::fs::remove_dir_all(&directory) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-                return Err(WorldError::Files(cause));
-            }
-            _ => {}
-        }
+        private_files::remove_dir_if_exists(&directory).map_err(WorldError::Files)?;
         Ok(Worlds {
             opener: opener.on_disk_of(&root),
             sources: sources
@@ -190,7 +185,7 @@ impl Worlds {
             return Ok(None);
         }
         let directory = self.copy_directory(self.next_number());
-        world.with_start(directory, |market, state| exports::write(market, &state, to))?.map(Some)
+        world.with_start(&directory, |market, state| exports::write(market, &state, to))?.map(Some)
     }
 
     /// Replaces the state of a world by an exported one: data, clock, counters, and settings. A refused file changes nothing.

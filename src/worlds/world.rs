@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
@@ -31,6 +31,7 @@ use crate::{
     error::{Error, ErrorChain, Result},
     market::{Market, Requester},
     operations::webhook_inbox::{self, OutgoingMessage},
+    private_files,
 };
 
 /// The directory of the bodies of the journal, next to those of the markets.
@@ -138,22 +139,19 @@ impl World {
     /// directory that does not exist.
     pub(super) fn with_start<T>(
         &self,
-        directory: PathBuf,
+        directory: &Path,
         read: impl FnOnce(&Market, ExportedState) -> T,
     ) -> WorldResult<T> {
-        let faults = Arc::default();
-        let current =
-            CurrentMarket::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
+        let (faults, place) = (Arc::default(), directory.to_owned());
+        let current = CurrentMarket::open(&self.opener, &self.start, &self.settings, place, (0, &faults));
         let state = ExportedState {
             clock: self.start.clock().clone(),
             settings: Arc::clone(&self.settings.given),
             keys: Arc::clone(self.start.keys()),
         };
         let result = current.map(|current| read(&current.market, state));
-        match std::fs::remove_dir_all(directory) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(WorldError::Files(cause)),
-            _ => result,
-        }
+        private_files::remove_dir_if_exists(directory).map_err(WorldError::Files)?;
+        result
     }
 
     /// Returns the settings that differ from those of other worlds, in the order of their keys.

@@ -84,6 +84,14 @@ pub fn remove_if_exists(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a directory with everything in it, unless there is none.
+pub fn remove_dir_if_exists(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the directory for temporary files. An empty variable TMPDIR, which would mean the working directory, counts as unset.
 pub fn parent_of_temporary_files() -> PathBuf {
     let named = std::env::temp_dir();

@@ -101,10 +101,10 @@ impl DataDirectory<'_> {
         names.push(RESTORE_MARKER.to_owned());
         let delete = || -> io::Result<()> {
             for path in names.iter().map(|name| self.directory.join(name)) {
-                let deleted = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-                match deleted {
-                    Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-                    _ => {}
+                if path.is_dir() {
+                    private_files::remove_dir_if_exists(&path)?;
+                } else {
+                    private_files::remove_if_exists(&path)?;
                 }
             }
             if self.is_new && is_ours { fs::remove_dir(self.directory) } else { Ok(()) }
