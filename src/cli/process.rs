@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{CommandError, finish_logging};
-use crate::{config::Settings, market::max_blocking_threads};
+use crate::{config::Settings, market};
 
 /// How long background work may continue after the server has stopped.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
@@ -26,11 +26,8 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Creates the multi-threaded async runtime for a market with these settings.
 pub fn build_runtime(settings: &Settings) -> Result<Runtime, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .max_blocking_threads(max_blocking_threads(settings))
-        .build();
-    runtime.map_err(|cause| CommandError::Other(format!("cannot start the async runtime: {cause}")))
+    market::build_runtime(settings)
+        .map_err(|cause| CommandError::Other(format!("cannot start the async runtime: {cause}")))
 }
 
 /// Binds a TCP listener. The error message suggests `flag` to choose another address.

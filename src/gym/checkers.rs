@@ -10,9 +10,6 @@ use super::values::{
     words_with_digits, yes_or_no,
 };
 
-/// How answers are described to agents.
-pub type Format = String;
-
 /// The answer of an agent if tools do not show the requested value. Text that begins with this word is accepted only if the
 /// question contains all of its words with digits, apart from UUIDs: other digits could be a guess.
 const UNKNOWN: &str = "unknown";
@@ -68,11 +65,11 @@ pub enum Expected {
 
 impl Expected {
     /// Returns the description of the form for agents.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> String {
         format!("{}, or \"{UNKNOWN}\" if the tools do not show it", self.own_format())
     }
 
-    fn own_format(&self) -> Format {
+    fn own_format(&self) -> String {
         match self {
             Expected::Id(_) => "an ID".to_owned(),
             Expected::Count(_) => "a whole number".to_owned(),

@@ -28,11 +28,11 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::{config::Settings, domain::time::Timestamp, mcp, rest};
+use crate::{config::Settings, domain::time::Timestamp, market, mcp, rest};
 
 pub use self::{
     answers::{Answers, MAX_LINE_BYTES},
-    checkers::{Expected, Format},
+    checkers::Expected,
     error::GymError,
     limits::{REFERENCE_CALLS, REFERENCE_TOKENS},
     planted::{Canary, Planted},
@@ -76,11 +76,7 @@ impl Gym {
     /// Opens the copy of a market, plants texts in it, and generates the questions. Call it outside of async code.
     pub fn open(options: GymOptions) -> Result<Gym, GymError> {
         let GymOptions { directory, settings, now, seed, base_url } = options;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .max_blocking_threads(crate::market::max_blocking_threads(&settings))
-            .build()
-            .map_err(GymError::Runtime)?;
+        let runtime = market::build_runtime(&settings).map_err(GymError::Runtime)?;
         let app = rest::App::new(&settings, false);
         let market = PrivateMarket::open(&runtime, &app, directory, settings, (now, seed), &base_url)?;
         let (questions, omitted) = templates::generate(&market, seed)?;
@@ -136,8 +132,12 @@ impl Gym {
 
     /// Returns a session of a question, for scripted calls of its tools.
     pub fn session<'a>(&'a self, question: &'a Question) -> Session<'a> {
-        let key = &self.market.team(question.side).key;
-        Session::new(self.runtime.handle().clone(), &self.endpoint, &question.id, key)
+        self.session_of(question.side, &question.id)
+    }
+
+    /// Returns a session of one side of the market, whose calls count for the question with this ID.
+    fn session_of<'a>(&'a self, side: Side, id: &'a str) -> Session<'a> {
+        Session::new(self.runtime.handle().clone(), &self.endpoint, id, &self.market.team(side).key)
     }
 
     /// Answers all questions by scripted calls of tools. An answer is `None` if its script failed, for the reason that
@@ -155,21 +155,9 @@ impl Gym {
 
     /// Checks answers, and reports them with what was counted so far.
     pub fn report(&self, answers: &Answers) -> Result<Report, GymError> {
-        let sessions = report::session_costs(self.sides().map(|side| (side, self.uncounted_session(side))))?;
+        let sides = self.market.sides();
+        let sessions =
+            report::session_costs(sides.map(|side| (side, self.session_of(side, endpoint::UNCOUNTED))))?;
         Ok(Report::new(self.seed, sessions, &self.questions, answers, &self.endpoint))
-    }
-
-    /// Returns a session without a question for one side of the market, whose calls are not counted.
-    fn uncounted_session(&self, side: Side) -> Session<'_> {
-        Session::new(
-            self.runtime.handle().clone(),
-            &self.endpoint,
-            endpoint::UNCOUNTED,
-            &self.market.team(side).key,
-        )
-    }
-
-    fn sides(&self) -> impl Iterator<Item = Side> + '_ {
-        self.market.sides()
     }
 }

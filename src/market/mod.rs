@@ -47,7 +47,7 @@ pub use entry_points::{ReadWork, WriteWork};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock, running_server_url};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
-pub use opening::{check_not_foreign, max_blocking_threads};
+pub use opening::{build_runtime, check_not_foreign, max_blocking_threads};
 pub use other_processes::{SOCKET_FILE, follow_processes, log_unrecorded};
 pub use replication::{MAX_REPORTED_USES, Uses};
 pub use requester::{MarketId, Requester, UsedKey, WorkOwner};

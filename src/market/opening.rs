@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
@@ -231,6 +232,12 @@ impl Market {
 /// Number of blocking threads for work that never waits for a slot: above all the work that occupies the
 /// slots of readers and of the writer, without which those that wait for them would wait forever.
 const WORKING_THREADS: usize = 128;
+
+/// Creates the multi-threaded async runtime for a market with these settings.
+pub fn build_runtime(settings: &Settings) -> io::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().max_blocking_threads(max_blocking_threads(settings)).build()
+}
 
 /// Returns the number of blocking threads that a runtime needs for a market: one for each request and each
 /// body that may wait, and the threads of work that never waits.
