@@ -289,7 +289,7 @@ impl SettingsSources {
 }
 
 /// Parses a value of a settings file. Fails with a message.
-fn parse_value(text: &str) -> Result<Value, String> {
+pub(super) fn parse_value(text: &str) -> Result<Value, String> {
     let table = toml::from_str::<Table>(&format!("v = {text}")).ok();
     table.and_then(|mut table| table.remove("v")).ok_or_else(|| format!("cannot parse {text}"))
 }

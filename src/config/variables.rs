@@ -1,8 +1,12 @@
 //! Settings in environment variables.
 
-use toml::{Table, Value};
+use toml::Value;
 
-use super::{marks, settings_error::SettingsError, sources::SettingsSources};
+use super::{
+    marks,
+    settings_error::SettingsError,
+    sources::{SettingsSources, parse_value},
+};
 
 /// Prefix of environment variables that are settings.
 pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
@@ -52,10 +56,7 @@ impl SettingsSources {
             };
             let value = match self.value(&key) {
                 Some(Value::String(_)) | None => Value::String(text),
-                _ => toml::from_str::<Table>(&format!("v = {text}"))
-                    .ok()
-                    .and_then(|mut table| table.remove("v"))
-                    .unwrap_or(Value::String(text)),
+                _ => parse_value(&text).unwrap_or(Value::String(text)),
             };
             let stated = self.origins.get(&key).cloned().zip(self.value(&key).cloned());
             self.set(&key, value, format!("{VARIABLE_PREFIX}{name}"))?;
