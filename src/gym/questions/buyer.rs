@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Asking};
+use super::{Asked, Asking, sums_of_latest_months};
 use crate::gym::{
     checkers::Expected,
     facts::{Facts, cents, day, month, number, sums, text},
 };
-
-/// Number of months in questions about months.
-const MONTHS: usize = 3;
 
 /// What the team spent in each of the latest months.
 pub fn spending_by_month(facts: &mut Facts) -> Asking {
@@ -17,21 +14,11 @@ pub fn spending_by_month(facts: &mut Facts) -> Asking {
     let amounts = purchases
         .iter()
         .map(|row| (month(text(row, "/purchase/created_at")), number(row, "/purchase/total")));
-    let by_month = sums(amounts);
-    let latest: Vec<(String, f64)> = by_month.into_iter().rev().take(MONTHS).collect();
-    if latest.is_empty() {
-        return Ok(None);
-    }
-    let months: Vec<&str> = latest.iter().map(|(month, _)| month.as_str()).collect();
-    let fields = latest.iter().map(|(month, sum)| (month.clone(), Expected::Dollars(cents(*sum))));
-    Ok(Some(Asked {
-        text: format!(
-            "What did we spend on purchases, with buyer fees, in each of these months: {}? The month of a purchase is that in \
-             which its checkout started (UTC).",
-            months.join(", ")
-        ),
-        expected: Expected::Record(fields.collect()),
-        subject: json!({"months": months}),
+    Ok(sums_of_latest_months(sums(amounts), |months| {
+        format!(
+            "What did we spend on purchases, with buyer fees, in each of these months: {months}? The month of a purchase is \
+             that in which its checkout started (UTC)."
+        )
     }))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Asked, Asking};
+use super::{Asked, Asking, sums_of_latest_months};
 use crate::gym::{
     checkers::Expected,
     facts::{Facts, cents, day, month, number, only_lowest, sums, text},
@@ -18,28 +18,16 @@ pub fn is_earning(entry: &Value) -> bool {
     EARNING_TYPES.contains(&text(entry, "/entry_type"))
 }
 
-/// Number of months in questions about months.
-const MONTHS: usize = 3;
-
 /// Net earnings of the latest months.
 pub fn earnings_by_month(facts: &mut Facts) -> Asking {
     let entries = facts.rows("/v2/wallet/earnings", "items")?;
     let amounts = entries.iter().filter(|entry| is_earning(entry));
     let by_month = sums(amounts.map(|entry| (month(text(entry, "/created_at")), number(entry, "/amount"))));
-    let latest: Vec<(String, f64)> = by_month.into_iter().rev().take(MONTHS).collect();
-    if latest.is_empty() {
-        return Ok(None);
-    }
-    let months: Vec<&str> = latest.iter().map(|(month, _)| month.as_str()).collect();
-    let fields = latest.iter().map(|(month, sum)| (month.clone(), Expected::Dollars(cents(*sum))));
-    Ok(Some(Asked {
-        text: format!(
-            "What did we earn net in each of these months: {}? That is sales of all kinds, less platform fees and refunds, by \
-             the time of each entry, without withdrawals and conversions.",
-            months.join(", ")
-        ),
-        expected: Expected::Record(fields.collect()),
-        subject: json!({"months": months}),
+    Ok(sums_of_latest_months(by_month, |months| {
+        format!(
+            "What did we earn net in each of these months: {months}? That is sales of all kinds, less platform fees and refunds, \
+             by the time of each entry, without withdrawals and conversions."
+        )
     }))
 }
 

@@ -14,19 +14,20 @@ pub fn purchases(session: &Session, fields: &[&str]) -> Result<Vec<Value>, Strin
 }
 
 pub fn spending_by_month(session: &Session, subject: &Value) -> Answer {
-    let first = subject["months"].as_array().into_iter().flatten().filter_map(Value::as_str).min();
-    let since = format!("{}-01", first.ok_or("no months")?);
-    let arguments = json!({"since": since, "fields": ["by_month.name", "by_month.total"]});
-    let spending = session.call("get_spending", &arguments)?;
-    let months = spending["by_month"].as_array().into_iter().flatten();
-    Ok(of_months(&sums(months.map(|month| (text(month, "/name"), number(month, "/total")))), subject))
+    sums_of_months(session, "get_spending", "total", subject)
 }
 
-/// Returns the sums of the months of a subject.
-pub fn of_months(sums: &std::collections::BTreeMap<String, f64>, subject: &Value) -> Value {
+/// Returns the sums that a tool shows for the months of a subject.
+pub fn sums_of_months(session: &Session, tool: &str, sum: &str, subject: &Value) -> Answer {
     let months = subject["months"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let sums = months.map(|month| (month.to_owned(), json!(cents(sums.get(month).copied().unwrap_or(0.0)))));
-    Value::Object(sums.collect::<Map<_, _>>())
+    let since = format!("{}-01", months.clone().min().ok_or("no months")?);
+    let fields = ["by_month.name".to_owned(), format!("by_month.{sum}")];
+    let output = session.call(tool, &json!({"since": since, "fields": fields}))?;
+    let rows = output["by_month"].as_array().into_iter().flatten();
+    let sums = sums(rows.map(|row| (text(row, "/name"), number(row, &format!("/{sum}")))));
+    let answer =
+        months.map(|month| (month.to_owned(), json!(cents(sums.get(month).copied().unwrap_or(0.0)))));
+    Ok(Value::Object(answer.collect::<Map<_, _>>()))
 }
 
 /// Returns the number of the team's undecided bids, and their sum.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, buyer::of_months};
+use super::{Answer, buyer::sums_of_months};
 use crate::gym::{
-    facts::{day, number, only_lowest, sums, text},
+    facts::{day, number, only_lowest, text},
     session::Session,
 };
 
@@ -68,12 +68,7 @@ pub fn fitting_opportunities(session: &Session, subject: &Value) -> Answer {
 }
 
 pub fn earnings_by_month(session: &Session, subject: &Value) -> Answer {
-    let first = subject["months"].as_array().into_iter().flatten().filter_map(Value::as_str).min();
-    let since = format!("{}-01", first.ok_or("no months")?);
-    let arguments = json!({"since": since, "fields": ["by_month.name", "by_month.net"]});
-    let earnings = session.call("get_earnings_summary", &arguments)?;
-    let months = earnings["by_month"].as_array().into_iter().flatten();
-    Ok(of_months(&sums(months.map(|month| (text(month, "/name"), number(month, "/net")))), subject))
+    sums_of_months(session, "get_earnings_summary", "net", subject)
 }
 
 pub fn next_release(session: &Session, _: &Value) -> Answer {
