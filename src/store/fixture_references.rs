@@ -8,8 +8,7 @@ use crate::{
     domain::{
         listings::{CatalogStatus, ListingRowId},
         notifications::NotificationType,
-        opportunities::OpportunityKind,
-        row_ids::{AssetRowId, GroupRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
+        row_ids::{AssetRowId, GroupRowId, TaskRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -105,21 +104,6 @@ pub fn have_assets_changed(
          OR EXISTS (SELECT 1 FROM listing_assets a JOIN data_objects d ON d.asset = a.asset
              WHERE a.listing = ?1 AND d.attached_at > ?2 AND d.attached_at <= ?3)";
     reader.query_one(SQL, (listing, since.0, until.0), |row| row.get(0))
-}
-
-/// Returns the row ID of an opportunity of a kind.
-pub fn find_opportunity(
-    reader: &Reader,
-    id: Uuid,
-    kind: OpportunityKind,
-) -> Result<Option<OpportunityRowId>> {
-    const SQL: &str = "SELECT id FROM opportunities WHERE uuid = ?1 AND kind = ?2";
-    reader.query_first(SQL, (id, kind.as_str()), |row| row.get(0))
-}
-
-/// Returns the row ID of a project bid.
-pub fn find_project_bid(reader: &Reader, id: Uuid) -> Result<Option<ProjectBidRowId>> {
-    reader.query_first("SELECT id FROM project_bids WHERE uuid = ?1", [id], |row| row.get(0))
 }
 
 /// A kind of record that steps change.
