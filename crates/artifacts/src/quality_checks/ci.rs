@@ -31,41 +31,38 @@ const CONFIG_FILES: [&str; 17] = [
 const CONFIG_DIRECTORIES: [&str; 5] =
     [".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/", ".woodpecker/", ".buildkite/"];
 
-/// Maximum number of candidate paths that are stored.
-const MAX_PATHS: usize = 100;
-
 /// Check for [`CI_PRESENT`].
 #[derive(Debug, Default)]
 pub struct Ci {
-    /// Paths of candidate files.
-    paths: Vec<String>,
-    /// Whether the current file is the last of them.
-    is_candidate: bool,
+    /// The first file in case that the root is the top level, and the first one in case that it is a directory there.
+    top_level: Option<String>,
+    nested: Option<String>,
+    /// Path of the current file, if it is a candidate.
+    current_file: Option<String>,
 }
 
 impl Check for Ci {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         // The root may be one directory deeper, which is known only at the end of the pass.
-        let path_in_directory =
-            entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
-        let is_named = is_ci_config(entry.path) || is_ci_config(path_in_directory);
-        self.is_candidate = entry.kind == EntryKind::File && is_named && self.paths.len() < MAX_PATHS;
-        if self.is_candidate {
-            self.paths.push(entry.path.to_owned());
-        }
+        let is_candidate = is_ci_config(entry.path) || is_ci_config(path_in_directory(entry.path));
+        self.current_file = (entry.kind == EntryKind::File && is_candidate).then(|| entry.path.to_owned());
         FileAction::Skip
     }
 
     fn end_file(&mut self, problem: Option<&str>) {
-        if self.is_candidate && problem.is_some() {
-            self.paths.pop();
+        let Some(path) = self.current_file.take().filter(|_| problem.is_none()) else { return };
+        if is_ci_config(&path) {
+            self.top_level.get_or_insert_with(|| path.clone());
+        }
+        if is_ci_config(path_in_directory(&path)) {
+            self.nested.get_or_insert(path);
         }
     }
 
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
-        let found = self.paths.iter().find(|path| is_ci_config(root.relative_path(path)));
+        let found = if root.directory().is_some() { self.nested } else { self.top_level };
         vec![match found {
-            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", quoted(path))),
+            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", quoted(&path))),
             None => Finding::failed(
                 &CI_PRESENT,
                 "No configuration of continuous integration was found in the root. Add one, such as \
@@ -73,6 +70,11 @@ impl Check for Ci {
             ),
         }]
     }
+}
+
+/// Returns a path relative to the directory at the top level that it is in; empty if it is in none.
+fn path_in_directory(path: &str) -> &str {
+    path.split_once('/').map_or("", |(_, path)| path)
 }
 
 /// Whether a path relative to the root configures continuous integration.
@@ -104,5 +106,14 @@ mod tests {
             let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
             assert_eq!(findings_of(Ci::default(), &files, 1)[0].status, status, "{paths:?}");
         }
+    }
+
+    #[test]
+    fn configurations_of_many_directories_do_not_hide_that_of_the_root() {
+        let paths: Vec<String> = (0..1_000).map(|number| format!("{number}/.travis.yml")).collect();
+        let mut files: Vec<(&str, &[u8])> = paths.iter().map(|path| (path.as_str(), &b"x"[..])).collect();
+        files.push((".travis.yml", b"x"));
+        let finding = findings_of(Ci::default(), &files, 1).remove(0);
+        assert_eq!(finding.message, r#"Found: ".travis.yml"."#);
     }
 }

@@ -15,7 +15,7 @@ pub static LICENSE_FOUND: Rule =
 /// Maximum number of bytes of a file that are read.
 const MAX_BYTES: usize = 65_536;
 
-/// Maximum number of candidate files that are stored.
+/// Maximum number of candidate files that are stored: of those in case that the root is the top level, and of the others.
 const MAX_FILES: usize = 16;
 
 /// Minimum length in bytes of a text that counts as license terms.
@@ -73,6 +73,8 @@ const SEPARATOR: &str = "; ";
 struct Candidate {
     path: String,
     kind: CandidateKind,
+    /// Whether it is a candidate if the root is the top level. Otherwise, it is one if the root is a directory there.
+    is_top_level: bool,
     text: Vec<u8>,
 }
 
@@ -95,12 +97,18 @@ impl Check for License {
         self.is_collecting = false;
         // The root may be one directory deeper, which is known only at the end of the pass.
         let inner_path = entry.path.split_once('/').map_or("", |(_, path)| path);
-        let kind = candidate_kind(entry.path).or_else(|| candidate_kind(inner_path));
-        let (true, Some(kind)) = (entry.is_file() && self.candidates.len() < MAX_FILES, kind) else {
+        let top_level_kind = candidate_kind(entry.path);
+        let (true, Some(kind)) = (entry.is_file(), top_level_kind.or_else(|| candidate_kind(inner_path)))
+        else {
             return FileAction::Skip;
         };
+        let is_top_level = top_level_kind.is_some();
+        if self.candidates.iter().filter(|file| file.is_top_level == is_top_level).count() >= MAX_FILES {
+            return FileAction::Skip;
+        }
         self.is_collecting = true;
-        self.candidates.push(Candidate { path: entry.path.to_owned(), kind, text: Vec::new() });
+        let path = entry.path.to_owned();
+        self.candidates.push(Candidate { path, kind, is_top_level, text: Vec::new() });
         FileAction::Read
     }
 
@@ -293,6 +301,15 @@ mod tests {
         let expected = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
         assert_eq!(found.message, expected);
         assert_eq!(licenses_in(&found.message), ["Apache-2.0", "MIT"]);
+    }
+
+    #[test]
+    fn licenses_of_many_directories_do_not_hide_that_of_the_root() {
+        let mit = include_str!("../../../../LICENSE-MIT");
+        let paths: Vec<String> = (0..=MAX_FILES).map(|number| format!("{number}/LICENSE")).collect();
+        let mut files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), mit)).collect();
+        files.push(("LICENSE", mit));
+        assert_eq!(finding(&files).message, r#"Found: MIT in "LICENSE"."#);
     }
 
     /// Returns the text of a license, by one of its names.
