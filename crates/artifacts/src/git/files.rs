@@ -6,7 +6,7 @@ use gix::{
     ObjectId,
     hash::oid,
     objs::{
-        FindExt, FindHeader, TreeRefIter,
+        FindExt, TreeRefIter,
         tree::{EntryKind, EntryRef},
     },
 };
@@ -59,7 +59,7 @@ pub fn visit_files(
         blob: Vec::new(),
     };
     while let Some((directory, id)) = pass.directories.pop() {
-        pass.count_bytes(pass.object_size(&id)?)?;
+        pass.count_bytes(repository.object_size(&id)?)?;
         let entries = objects.find_tree_iter(&id, &mut buffer).map_err(damaged_copy)?;
         pass.visit_directory(&directory, entries)?;
     }
@@ -154,8 +154,8 @@ impl Pass<'_> {
             }
             kind => {
                 let is_executable = kind == EntryKind::BlobExecutable;
-                let file =
-                    Entry { is_outside, is_executable, ..Entry::file(&path, self.object_size(entry.oid)?) };
+                let size = self.repository.object_size(entry.oid)?;
+                let file = Entry { is_outside, is_executable, ..Entry::file(&path, size) };
                 self.visit_file(&file, entry.oid, kind == EntryKind::Link)
             }
         }
@@ -182,11 +182,6 @@ impl Pass<'_> {
         }
         self.visitor.end_file(None);
         Ok(())
-    }
-
-    fn object_size(&self, id: &oid) -> Result<u64, ReadError> {
-        let header = self.repository.inner.objects.try_header(id).map_err(damaged_copy)?;
-        Ok(header.map_or(0, |header| header.size))
     }
 
     /// Counts bytes that are about to be read.

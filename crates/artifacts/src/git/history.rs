@@ -2,12 +2,7 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use gix::{
-    actor::SignatureRef,
-    hashtable,
-    mailmap::Snapshot,
-    objs::{FindExt, FindHeader},
-};
+use gix::{actor::SignatureRef, hashtable, mailmap::Snapshot, objs::FindExt};
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -68,7 +63,6 @@ pub fn read_history(
     now: i64,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<(History, UnusualCommits), ReadError> {
-    let objects = &repository.inner.objects;
     let mailmap = read_mailmap(repository)?;
     let (mut visited, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
     let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
@@ -84,8 +78,7 @@ pub fn read_history(
                 return Err(ReadError::Canceled);
             }
         }
-        let size = objects.try_header(&id).map_err(damaged_copy)?.map_or(0, |header| header.size);
-        bytes = bytes.saturating_add(size);
+        bytes = bytes.saturating_add(repository.object_size(&id)?);
         if bytes > MAX_HISTORY_BYTES || visited.len() > MAX_COMMITS {
             return Err(history_too_large());
         }
@@ -140,8 +133,7 @@ pub(super) fn read_mailmap(repository: &Repository) -> Result<Snapshot, ReadErro
     let Some(id) = entries.flatten().find(is_mailmap).map(|entry| entry.oid.to_owned()) else {
         return Ok(Snapshot::default());
     };
-    let size = objects.try_header(&id).map_err(damaged_copy)?.map_or(0, |header| header.size);
-    if size > MAX_MAILMAP_BYTES {
+    if repository.object_size(&id)? > MAX_MAILMAP_BYTES {
         return Ok(Snapshot::default());
     }
     Ok(Snapshot::from_bytes(objects.find_blob(&id, &mut buffer).map_err(damaged_copy)?.data))

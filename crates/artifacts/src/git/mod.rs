@@ -23,6 +23,7 @@ pub use local::is_repository;
 pub use receive_pack::RemoteRepository;
 pub use zipped::{REPACKED, RepackedRepository, repack};
 
+use gix::{hash::oid, objs::FindHeader};
 use marketplace_domain::error_sources::{self, BoxedError};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,12 @@ impl Repository {
     /// Returns the ID of the newest commit in hexadecimal.
     pub fn commit_sha(&self) -> String {
         self.head.to_string()
+    }
+
+    /// Returns the size of an object in bytes; 0 if there is no such object.
+    fn object_size(&self, id: &oid) -> Result<u64, ReadError> {
+        let header = self.inner.objects.try_header(id).map_err(damaged_copy)?;
+        Ok(header.map_or(0, |header| header.size))
     }
 }
 
