@@ -43,7 +43,12 @@ const MAX_TYPE_DEPTH: u32 = 4;
 
 /// Returns the facts that the footer of a file of `size` bytes declares.
 pub fn summarize_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<FileSummary, TableError> {
-    read_footer(reader, size).map(|metadata| summarize(&metadata))
+    let read = |from: u64, count: u64| {
+        let mut bytes = vec![0; count as usize];
+        let read = reader.seek(SeekFrom::Start(from)).and_then(|_| reader.read_exact(&mut bytes));
+        read.map(|()| bytes).map_err(|_| TableError::new("cannot be read to its end"))
+    };
+    read_footer(size, read).map(|metadata| summarize(&metadata))
 }
 
 /// Reads a file completely, and returns the facts that its footer declares. All files of the data share the
@@ -53,12 +58,8 @@ pub fn read_file<R: ChunkReader + 'static>(
     budget: &mut Budget,
 ) -> Result<FileSummary, TableError> {
     let size = reader.len();
-    let get = |from: u64, length: u64| {
-        let bytes = reader.get_bytes(from, length as usize);
-        bytes.map(|bytes| bytes.to_vec()).map_err(|error| TableError::from_parquet_error(&error))
-    };
-    let length = footer_length(&get(size.saturating_sub(TRAILER_BYTES), TRAILER_BYTES.min(size))?, size)?;
-    let metadata = decode_footer(&get(size - TRAILER_BYTES - length, length)?)?;
+    let metadata =
+        read_footer(size, |from, count| parquet_limits::read_bytes(&reader, from, count as usize))?;
     catch_panics(move || {
         let reader = Arc::new(reader);
         budget.add_file(size);
@@ -160,23 +161,19 @@ fn footer_length(end: &[u8], size: u64) -> Result<u64, TableError> {
     Ok(length)
 }
 
-/// Reads the metadata at the end of a file of `size` bytes.
-fn read_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaData, TableError> {
-    let mut read = |from: u64, count: u64| {
-        let mut bytes = vec![0; count as usize];
-        let read = reader.seek(SeekFrom::Start(from)).and_then(|_| reader.read_exact(&mut bytes));
-        read.map(|()| bytes).map_err(|_| TableError::new("cannot be read to its end"))
-    };
+/// Reads the metadata at the end of a file of `size` bytes. `read` returns a number of bytes at an offset.
+fn read_footer(
+    size: u64,
+    mut read: impl FnMut(u64, u64) -> Result<Vec<u8>, TableError>,
+) -> Result<ParquetMetaData, TableError> {
     let length = footer_length(&read(size.saturating_sub(TRAILER_BYTES), TRAILER_BYTES.min(size))?, size)?;
-    decode_footer(&read(size - TRAILER_BYTES - length, length)?)
-}
-
-fn decode_footer(footer: &[u8]) -> Result<ParquetMetaData, TableError> {
-    if !parquet_limits::is_safe_metadata(footer) {
+    let footer = read(size - TRAILER_BYTES - length, length)?;
+    if !parquet_limits::is_safe_metadata(&footer) {
         return Err(TableError::new("has a damaged footer"));
     }
     catch_panics(|| {
-        ParquetMetaDataReader::decode_metadata(footer).map_err(|error| TableError::from_parquet_error(&error))
+        ParquetMetaDataReader::decode_metadata(&footer)
+            .map_err(|error| TableError::from_parquet_error(&error))
     })
 }
 

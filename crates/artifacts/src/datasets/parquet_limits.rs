@@ -334,7 +334,8 @@ fn read_page_header<R: ChunkReader>(
     Ok(None)
 }
 
-fn read_bytes<R: ChunkReader>(reader: &R, at: u64, length: usize) -> Result<Vec<u8>, TableError> {
+/// Reads a number of bytes at an offset.
+pub(super) fn read_bytes<R: ChunkReader>(reader: &R, at: u64, length: usize) -> Result<Vec<u8>, TableError> {
     reader
         .get_bytes(at, length)
         .map(|bytes| bytes.to_vec())
