@@ -7,7 +7,7 @@ use crate::{
     archive::ArchiveSummary,
     codebases::CodebaseAnalysis,
     datasets::Dataset,
-    git::{IndexedPack, RepackedRepository},
+    git::{IndexedPack, RepackedRepository, bundle::is_id},
     packing::PackedFiles,
     quality_checks::{
         MAX_MESSAGE_CHARS, Outcome,
@@ -87,8 +87,7 @@ impl Validate for ArchiveAnalysis {
 
 impl Validate for RepositoryAnalysis {
     fn validate(&self) -> Result<(), String> {
-        let is_hash = self.commit_sha.len() == 40 && self.commit_sha.bytes().all(|b| b.is_ascii_hexdigit());
-        require(is_hash, "the commit")?;
+        require(is_id(&self.commit_sha), "the commit")?;
         self.files.validate()?;
         let history = &self.history;
         require_number(history.commits, "the number of commits")?;
@@ -181,8 +180,7 @@ impl Validate for IndexedPack {
 
 impl Validate for RepackedRepository {
     fn validate(&self) -> Result<(), String> {
-        let is_id = self.head.len() == 40 && self.head.bytes().all(|byte| byte.is_ascii_hexdigit());
-        require(is_id, "the newest commit")
+        require(is_id(&self.head), "the newest commit")
     }
 }
 

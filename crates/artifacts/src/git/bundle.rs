@@ -91,7 +91,7 @@ pub(super) fn default_commit(refs: &BTreeMap<String, String>) -> Result<&str, Re
 }
 
 /// Whether a text is the ID of an object in hexadecimal.
-pub(super) fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 

@@ -18,7 +18,7 @@ use gix::{
 use marketplace_domain::error_sources::ErrorChain;
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, Origin};
+use super::{Limits, Origin, bundle::is_id};
 use crate::{ReadError, Rejection};
 
 /// Buffer size in bytes for reading a pack.
@@ -90,12 +90,12 @@ pub(super) fn move_pack(from: &Path, repository: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file name is `pack-`, 40 hexadecimal digits, and `.pack` or `.idx`.
+/// Whether a file name is `pack-`, 40 hexadecimal digits in lower case, and `.pack` or `.idx`.
 fn is_pack_name(name: &str) -> bool {
     let hash = name
         .strip_prefix("pack-")
         .and_then(|name| name.strip_suffix(".pack").or_else(|| name.strip_suffix(".idx")));
-    hash.is_some_and(|hash| hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    hash.is_some_and(is_id)
 }
 
 /// Returns the options to open repositories with: no user or system settings, and a limit on what a pack may
