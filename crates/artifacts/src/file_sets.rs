@@ -8,11 +8,19 @@ use std::{
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
 /// Number of bytes that are written together.
-const BUFFER_BYTES: usize = 1 << 18;
+pub(crate) const BUFFER_BYTES: usize = 1 << 18;
 
 /// From this size on, ZIP64 is needed, which the writer must know in advance. Lower than necessary, since it is compared with a
 /// hint.
 const ZIP64_BYTES: u64 = 1 << 30;
+
+/// Returns the options of a file that is compressed and has no time, so that the same files give the same bytes.
+pub(crate) fn file_options() -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644)
+}
 
 /// Writes an archive.
 pub struct FileSetWriter(ZipWriter<BufWriter<File>>);
@@ -26,11 +34,7 @@ impl FileSetWriter {
     /// Starts the next file. All bytes that are written from now on belong to it. `size_hint` is its approximate size; it only
     /// decides whether the file may have 4 GB or more.
     pub fn start(&mut self, path: &str, size_hint: u64) -> io::Result<()> {
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(0o644)
-            .large_file(size_hint >= ZIP64_BYTES);
+        let options = file_options().large_file(size_hint >= ZIP64_BYTES);
         self.0.start_file(path, options).map_err(io::Error::other)
     }
 

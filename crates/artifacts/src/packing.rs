@@ -16,11 +16,12 @@ use marketplace_domain::{
     samples::{DEFAULT_FILE_BYTES, DEFAULT_FILES, Selection},
 };
 use serde::{Deserialize, Serialize};
-use zip::{CompressionMethod, DateTime, ZipWriter, result::ZipError, write::SimpleFileOptions};
+use zip::{ZipWriter, result::ZipError};
 
 use super::{
     Limits, ReadError, Rejection, archive,
     contents::{Entry, EntryKind, FileAction, Visitor},
+    file_sets::{BUFFER_BYTES, file_options},
     git, readme,
 };
 
@@ -28,9 +29,6 @@ use self::names::{PackedNames, packed_name};
 
 /// Name of the file that [`pack_archive`] creates.
 pub const OUTPUT_FILE: &str = "files.zip";
-
-/// Number of bytes that are written together.
-const BUFFER_BYTES: usize = 1 << 18;
 
 /// From this size on, ZIP64 is needed, which the writer must know in advance.
 const ZIP64_BYTES: u64 = u32::MAX as u64;
@@ -143,12 +141,8 @@ struct Packer<'a> {
 
 impl Packer<'_> {
     fn start(&mut self, entry: &Entry<'_>) -> Result<FileAction, ZipError> {
-        let mode = if entry.is_executable { 0o755 } else { 0o644 };
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(mode)
-            .large_file(entry.size >= ZIP64_BYTES);
+        let options = file_options().large_file(entry.size >= ZIP64_BYTES);
+        let options = if entry.is_executable { options.unix_permissions(0o755) } else { options };
         let name = packed_name(entry.path);
         match entry.kind {
             EntryKind::Link { target: Some(target) } => {

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use zip::DateTime;
+
 use super::*;
 
 type Files = Vec<(&'static str, &'static [u8])>;
