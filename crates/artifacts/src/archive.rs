@@ -104,10 +104,8 @@ pub fn read_summary(
     budget.remaining_bytes.set(MAX_README_BYTES);
     let description = match scanned.readme.map(|index| read_start(&mut archive, index)) {
         Some(Ok(bytes)) => readme::description(&bytes),
-        Some(Err(ZipError::Io(cause))) if cause.raw_os_error().is_some() => {
-            return Err(ReadError::Io(cause));
-        }
-        Some(Err(_)) | None => None,
+        Some(Err(error)) => ignore_archive_error(error).map(|()| None)?,
+        None => None,
     };
     Ok(ArchiveSummary { description, ..scanned.summary })
 }
@@ -350,6 +348,14 @@ fn too_many_entries(limits: Limits) -> Rejection {
          too long. Split it.",
         limits.max_files
     ))
+}
+
+/// Ignores an error that the archive caused, and returns one that the machine caused.
+pub(crate) fn ignore_archive_error(error: ZipError) -> Result<(), ReadError> {
+    match error {
+        ZipError::Io(cause) if cause.raw_os_error().is_some() => Err(ReadError::Io(cause)),
+        _ => Ok(()),
+    }
 }
 
 /// Converts an error of the ZIP library into a message for the vendor, or into an I/O error that is worth a

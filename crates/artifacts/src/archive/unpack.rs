@@ -11,8 +11,8 @@ use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
 use super::{
     BudgetedFile, FILE_AND_DIRECTORY, OpenArchive, RATIO_EXEMPT_BYTES, RepeatedNames,
-    files_that_are_directories, formats, from_zip_error, is_directory, is_link, open_archive,
-    path_components,
+    files_that_are_directories, formats, from_zip_error, ignore_archive_error, is_directory, is_link,
+    open_archive, path_components,
 };
 use crate::{
     Limits, ReadError,
@@ -54,10 +54,8 @@ pub fn visit(
         Some(RepeatedNames::Files(_)) => Ok(false),
         Some(RepeatedNames::Directories { is_consistent }) => Ok(*is_consistent),
     });
-    match validated {
-        Ok(true) => {}
-        Err(ZipError::Io(cause)) if cause.raw_os_error().is_some() => return Err(ReadError::Io(cause)),
-        Ok(false) | Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
+    if !validated.or_else(|error| ignore_archive_error(error).map(|()| false))? {
+        visitor.archive_problem(ArchiveProblem::Inconsistent);
     }
     let mut pass = Pass {
         // If two entries have the same name, the library calls every header inconsistent, not only those two.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use marketplace_text::encoding::Encoding;
-use zip::{CompressionMethod, ZipArchive, result::ZipError};
+use zip::{CompressionMethod, ZipArchive};
 
 use super::{
     Dataset, FileSummary, Format, Peculiarity, Table, csv, detect_format,
@@ -201,7 +201,7 @@ impl DatasetReader<'_> {
         if file.is_stored {
             return match self.archive.by_index_seek(file.index) {
                 Ok(mut data) => Ok(parquet::summarize_footer(&mut data, file.size).ok()),
-                Err(error) => ignore_file_error(error).map(|()| None),
+                Err(error) => archive::ignore_archive_error(error).map(|()| None),
             };
         }
         let Some(remaining) = self.remaining_unpacked_bytes.checked_sub(file.size) else { return Ok(None) };
@@ -221,15 +221,7 @@ impl DatasetReader<'_> {
         let read = self.archive.by_index(file.index);
         match read.and_then(|data| Ok(data.take(max_bytes).read_to_end(bytes)?)) {
             Ok(_) => Ok(true),
-            Err(error) => ignore_file_error(error).map(|()| false),
+            Err(error) => archive::ignore_archive_error(error).map(|()| false),
         }
-    }
-}
-
-/// Ignores an error that the file caused, and returns one that the machine caused.
-fn ignore_file_error(error: ZipError) -> Result<(), ReadError> {
-    match error {
-        ZipError::Io(cause) if cause.raw_os_error().is_some() => Err(ReadError::Io(cause)),
-        _ => Ok(()),
     }
 }
