@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Limits, ReadError, archive,
     attributes::GitAttributes,
-    contents::{Entry, FileAction, Visitor},
+    contents::{Entry, FileAction, Visitor, split_path},
     git::{self, History, Repository},
     languages::{self, LanguageStats},
     lfs_pointers, manifests, pipelines, readme,
@@ -100,7 +100,7 @@ impl CodebaseAnalyzer {
         self.bytes = self.bytes.saturating_add(size);
         self.tree.add_file(path.split('/'), size);
         let Some(bytes) = bytes.filter(|bytes| !lfs_pointers::is_pointer(bytes)) else { return };
-        if path.rsplit('/').next() == Some(".gitattributes") {
+        if split_path(path).1 == ".gitattributes" {
             self.attributes.add(path, bytes);
         }
         self.counter.add_file(path, bytes, &self.attributes.for_path(path));

@@ -42,13 +42,18 @@ impl<'a> Entry<'a> {
 
     /// Returns the last component of the path.
     pub fn name(&self) -> &'a str {
-        self.path.rsplit('/').next().unwrap_or(self.path)
+        split_path(self.path).1
     }
 
     /// Whether the entry is a file whose bytes can be passed to visitors.
     pub fn is_file(&self) -> bool {
         self.kind == EntryKind::File && !self.is_outside && !self.is_encrypted && !self.is_too_large
     }
+}
+
+/// Returns the directory of a file, which is empty at the top level, and its name.
+pub(crate) fn split_path(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Whether the file at a path is not data. Such files are left out wherever data is read. They are still delivered, so the
@@ -71,7 +76,7 @@ pub fn version_control_directory(path: &str) -> Option<&str> {
 
 /// Whether the file at a path is one that operating systems add to directories and archives.
 pub fn is_system_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = split_path(path).1;
     name.starts_with("._")
         || [".DS_Store", "Thumbs.db", "desktop.ini"].iter().any(|extra| name.eq_ignore_ascii_case(extra))
         || path.split('/').any(|component| component == "__MACOSX")

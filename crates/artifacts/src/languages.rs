@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     attributes::{FileAttributes, MAX_LANGUAGE_NAME_BYTES},
+    contents::split_path,
     generated, lines,
 };
 
@@ -119,7 +120,7 @@ impl LanguageCounter {
 /// Returns the candidates for the language of a file in the order of Linguist: by modeline, then by file
 /// name, then by interpreter (shebang), then by extension in any case.
 fn detect_languages(path: &str, head: &str) -> Vec<DetectedLanguage> {
-    let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
+    let (directory, name) = split_path(path);
     let interpreted = parse_interpreter(head).and_then(|program| LANGUAGES_BY_INTERPRETER.get(program));
     let is_lowercase = !name.bytes().any(|byte| byte.is_ascii_uppercase());
     if is_lowercase && interpreted.is_none() {

@@ -14,6 +14,8 @@ mod thrift;
 use marketplace_domain::{assets::RoboticsFormat, string_enum::string_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::contents::split_path;
+
 pub use description::describe_zip;
 pub use parquet_limits::Budget;
 pub use separator::Separator;
@@ -184,7 +186,7 @@ pub fn detect_format(name: &str) -> Option<Format> {
 
 /// Returns the path of the table that a file belongs to: `*` replaces each number in the file name.
 pub fn table_path(path: &str) -> String {
-    let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
+    let (directory, name) = split_path(path);
     let mut pattern = String::with_capacity(path.len());
     if !directory.is_empty() {
         pattern.push_str(directory);

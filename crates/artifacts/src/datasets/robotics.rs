@@ -6,6 +6,7 @@ use marketplace_text::encoding;
 use serde::Deserialize;
 
 use super::Robotics;
+use crate::contents::split_path;
 
 /// Maximum size in bytes of a metadata file (`meta/info.json`). Larger ones are ignored.
 pub const MAX_INFO_BYTES: u64 = 1 << 20;
@@ -53,11 +54,10 @@ impl LayoutDetector {
             }
             path.find(&format!("/{marker}")).map(|at| path[..at].to_owned())
         };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
+        let (directory, name) = split_path(path);
         match name {
-            "takes.json" => self.mark(directory, |seen| seen.has_takes = true),
-            "captures.json" => self.mark(directory, |seen| seen.has_captures = true),
+            "takes.json" => self.mark(directory.to_owned(), |seen| seen.has_takes = true),
+            "captures.json" => self.mark(directory.to_owned(), |seen| seen.has_captures = true),
             "episodes.jsonl" | "tasks.jsonl" => {
                 if let Some(root) = root_before("meta/") {
                     self.mark(root, |seen| seen.is_v2 = true);

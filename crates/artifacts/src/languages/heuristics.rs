@@ -14,6 +14,8 @@ use linguist::{
 use linguist_types::{Disambiguation, HeuristicRule};
 use regex::{Regex, RegexSet};
 
+use crate::contents::split_path;
+
 /// Number of lines at the beginning and at the end of a text that may have a modeline.
 const MODELINE_LINES: usize = 5;
 
@@ -63,7 +65,7 @@ pub fn is_vendored(path: &str) -> bool {
 /// Returns the candidates for the language of a file in the order of Linguist: by modeline, then by file name,
 /// then by extension, then by content. Empty if there are none.
 pub(super) fn detect_language(path: &str, head: &str) -> Vec<DetectedLanguage> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = split_path(path).1;
     if name.len() > MAX_NAME_BYTES {
         return Vec::new();
     }

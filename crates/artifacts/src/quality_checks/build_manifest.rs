@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Check, FileAction, Finding, Place, Role, Rule, samples::Samples};
-use crate::contents::{Entry, EntryKind, Root, quoted};
+use crate::contents::{Entry, EntryKind, Root, quoted, split_path};
 
 /// A build manifest exists.
 pub static BUILD_MANIFEST: Rule = Rule::recommended("build_manifest", "A build manifest was found");
@@ -97,7 +97,7 @@ impl Check for BuildManifest {
                 self.manifests.insert(manifest);
             }
             if lockfiles.contains(&name) && self.lockfiles.len() < MAX_MANIFESTS {
-                self.lockfiles.insert((tool, parent_directory(entry.path).to_owned()));
+                self.lockfiles.insert((tool, split_path(entry.path).0.to_owned()));
             }
         }
         FileAction::Skip
@@ -140,7 +140,7 @@ impl BuildManifest {
     fn has_lockfile(&self, path: &str, tool: usize) -> bool {
         let mut directory = path;
         for _ in 0..MAX_PARENTS {
-            directory = parent_directory(directory);
+            directory = split_path(directory).0;
             if self.lockfiles.contains(&(tool, directory.to_owned())) {
                 return true;
             }
@@ -154,11 +154,6 @@ impl BuildManifest {
 
 fn matches_name(name: &str, pattern: &str) -> bool {
     pattern.strip_prefix('*').map_or(name == pattern, |suffix| name.ends_with(suffix))
-}
-
-/// Returns the parent directory of a path, empty at the top level.
-fn parent_directory(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 #[cfg(test)]

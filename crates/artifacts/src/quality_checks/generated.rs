@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     attributes::{GitAttributes, MAX_FILE_BYTES},
-    contents::{Entry, Root, quoted},
+    contents::{Entry, Root, quoted, split_path},
     generated, languages,
 };
 
@@ -68,7 +68,7 @@ struct VendoredPaths {
 
 impl VendoredPaths {
     fn contains_path(&mut self, path: &str) -> bool {
-        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (directory, name) = split_path(path);
         let is_vendored_path = languages::is_vendored;
         if directory != self.directory {
             directory.clone_into(&mut self.directory);

@@ -9,7 +9,7 @@ use super::{
     samples::{Samples, Share, with_noun},
     words::words,
 };
-use crate::contents::{Entry, EntryKind, Root};
+use crate::contents::{Entry, EntryKind, Root, split_path};
 
 /// Tests exist.
 pub static TESTS_PRESENT: Rule = Rule::recommended("tests_present", "Tests were found");
@@ -112,7 +112,7 @@ fn extension(name: &str) -> String {
 
 /// Whether a source file contains tests, judged by its path.
 fn is_test_path(path: &str) -> bool {
-    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (directories, name) = split_path(path);
     let extension = extension(name);
     let is_in = |names: &[&str]| {
         directories.split('/').any(|component| names.iter().any(|name| component.eq_ignore_ascii_case(name)))
