@@ -21,6 +21,12 @@ pub(super) const MAX_PAGE_BYTES: u64 = 128 << 20;
 /// Maximum number of values in a page.
 pub(super) const MAX_PAGE_VALUES: u64 = 100_000_000;
 
+/// Problem of a file with larger pages.
+pub(super) const LARGE_PAGES: &str = "has pages larger than 128 MiB. Write smaller pages";
+
+/// Problem of a file with pages that cannot be read.
+pub(super) const DAMAGED_PAGES: &str = "has damaged pages";
+
 /// Number of values that all files of the data may have in addition to [`VALUES_PER_BYTE`]. A few bytes can
 /// encode very many equal values.
 const BASE_VALUES: u64 = 2_000_000_000;
@@ -274,7 +280,7 @@ impl Budget {
         reader: &R,
         column: &ColumnChunkMetaData,
     ) -> Result<(), TableError> {
-        let damaged = || TableError::new("has damaged pages");
+        let damaged = || TableError::new(DAMAGED_PAGES);
         let (mut at, length) = column.byte_range();
         let end = at.checked_add(length).filter(|end| *end <= self.file_bytes).ok_or_else(damaged)?;
         self.take(PAGE_COST_BYTES, 0)?;
@@ -294,7 +300,7 @@ impl Budget {
                 || page.values > MAX_PAGE_VALUES
                 || page.compressed_bytes > MAX_PAGE_BYTES
             {
-                return Err(TableError::new("has pages larger than 128 MiB. Write smaller pages"));
+                return Err(TableError::new(LARGE_PAGES));
             }
             self.take(page.uncompressed_bytes + bytes_read + PAGE_COST_BYTES, page.values)?;
             let is_bounded = page.is_uncompressed || is_decompression_bounded(column.compression());

@@ -11,7 +11,7 @@ use ::parquet::{
 };
 
 use super::{
-    parquet_limits::{MAX_PAGE_BYTES, MAX_PAGE_VALUES},
+    parquet_limits::{DAMAGED_PAGES, LARGE_PAGES, MAX_PAGE_BYTES, MAX_PAGE_VALUES},
     runs::{self, Records},
 };
 
@@ -157,7 +157,7 @@ impl<P: PageReader> CheckedPages<P> {
                 let prefixes = runs::delta_lengths(values, max_strings).ok_or_else(damaged)?;
                 // Every string is built from the end of the previous one.
                 if prefixes.sum.saturating_add(values.len() as u64) > MAX_PAGE_BYTES {
-                    return Err(error("has pages larger than 128 MiB. Write smaller pages"));
+                    return Err(error(LARGE_PAGES));
                 }
                 check_count(values.get(prefixes.bytes..).ok_or_else(damaged)?)
             }
@@ -167,7 +167,7 @@ impl<P: PageReader> CheckedPages<P> {
                     && declared.saturating_mul(self.column.type_length().unsigned_abs().into())
                         > MAX_PAGE_BYTES =>
             {
-                Err(error("has pages larger than 128 MiB. Write smaller pages"))
+                Err(error(LARGE_PAGES))
             }
             Encoding::PLAIN
             | Encoding::PLAIN_DICTIONARY
@@ -242,7 +242,7 @@ fn bit_width(max_level: i16) -> usize {
 }
 
 fn damaged() -> ParquetError {
-    error("has damaged pages")
+    error(DAMAGED_PAGES)
 }
 
 fn error(message: &str) -> ParquetError {
