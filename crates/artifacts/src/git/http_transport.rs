@@ -21,6 +21,9 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
 };
 
+/// How this program names itself to hosts, in HTTP and in the protocol of Git.
+pub(super) const USER_AGENT: &str = concat!("git/marketplace-", env!("CARGO_PKG_VERSION"));
+
 /// Maximum time to connect to a host. A host that accepts no connection within it is missing.
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 
@@ -102,7 +105,7 @@ impl HostClient {
             .map_err(io::Error::other)?
             .connect_timeout(options.idle_timeout.min(MAX_CONNECT_TIME))
             .timeout(options.idle_timeout)
-            .user_agent(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")));
+            .user_agent(USER_AGENT);
         let builder =
             if options.may_be_private { builder } else { builder.dns_resolver(Arc::new(PublicResolver)) };
         let authorization = options.authorization.map(|value| {

@@ -30,7 +30,7 @@ use gix::{
 use super::{
     Limits, Origin,
     formats::UnsupportedFormat,
-    http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
+    http_transport::{ConnectionOptions, HostClient, HostError, TransferState, USER_AGENT},
 };
 
 /// Name of the ref whose commit is copied.
@@ -118,7 +118,7 @@ fn receive_over<T: Transport>(
     limits: Limits,
     state: &TransferState,
 ) -> gix::Result<Received> {
-    let agent = ("agent", Some(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")).to_owned()));
+    let agent = ("agent", Some(USER_AGENT.to_owned()));
     // Git itself has no credentials to offer: ours are sent with each request.
     let mut handshake =
         protocol::handshake(&mut *transport, Service::UploadPack, |_| Ok(None), Vec::new(), &mut Discard)?;
