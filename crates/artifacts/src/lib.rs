@@ -22,6 +22,8 @@ pub mod pipelines;
 pub mod quality_checks;
 pub mod readme;
 pub mod structure;
+#[cfg(test)]
+mod test_zips;
 mod value_count;
 mod yaml;
 

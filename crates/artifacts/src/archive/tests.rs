@@ -1,36 +1,22 @@
 //! Valid, damaged, and hostile ZIP archives, built byte by byte or with the library's writer.
 
-use std::io::Write;
-
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::*;
-use crate::structure::Node;
+use crate::{
+    structure::Node,
+    test_zips::{self, file_of},
+};
 
 const LIMITS: Limits = Limits { max_files: 1_000, max_ratio: 200 };
 
-fn stored() -> SimpleFileOptions {
-    SimpleFileOptions::default().compression_method(CompressionMethod::Stored)
-}
-
 /// Builds a ZIP archive of the given paths and contents.
 fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        if name.ends_with('/') {
-            writer.add_directory(*name, stored()).unwrap();
-        } else {
-            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-    }
-    writer.finish().unwrap().into_inner()
+    test_zips::zip_of(CompressionMethod::Deflated, files)
 }
 
 fn read_bytes(bytes: &[u8]) -> Result<ArchiveSummary, ReadError> {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    read_summary(file.path(), LIMITS, &|| true)
+    read_summary(file_of(bytes).path(), LIMITS, &|| true)
 }
 
 fn rejection(bytes: &[u8]) -> String {
@@ -166,8 +152,7 @@ fn directory_of(count: u64, stated: u64) -> Vec<u8> {
 fn too_many_files_are_rejected_before_listing() {
     let limits = Limits { max_files: 200_000, max_ratio: 200 };
     for (count, stated) in [(1_000_000, 1_000_000), (300_000, 1_000), (3, 1_000_000)] {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&directory_of(count, stated)).unwrap();
+        let file = file_of(&directory_of(count, stated));
         let calls = Cell::new(0);
         let read = read_summary(file.path(), limits, &|| calls.replace(calls.get() + 1) < 1);
         let is_rejected = matches!(read, Err(ReadError::Rejected(_)));
@@ -217,7 +202,7 @@ fn harmful_entries_are_rejected_by_name() {
     assert!(rejection(&zip_of(&[(&"n".repeat(256), b"")])).contains("255 bytes"));
 
     let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
-    writer.add_symlink("link", "/etc/passwd", stored()).unwrap();
+    writer.add_symlink("link", "/etc/passwd", SimpleFileOptions::default()).unwrap();
     let link = writer.finish().unwrap().into_inner();
     assert!(rejection(&link).starts_with("\"link\" is a link"));
 
@@ -295,11 +280,7 @@ fn damage_is_reported_without_panic() {
     let offset = overlapping[lists[0] + 42..lists[0] + 46].to_vec();
     overlapping[lists[1] + 42..lists[1] + 46].copy_from_slice(&offset);
     assert!(rejection(&overlapping).contains("overlap"));
-    let stopped = {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&valid).unwrap();
-        read_summary(file.path(), LIMITS, &|| false)
-    };
+    let stopped = read_summary(file_of(&valid).path(), LIMITS, &|| false);
     assert!(matches!(stopped, Err(ReadError::Canceled)));
 }
 

@@ -1,23 +1,18 @@
 //! Descriptions of datasets in zips.
 
-use std::io::{Cursor, Write};
-
 use ::parquet::basic::Compression;
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+use zip::CompressionMethod;
 
 use super::*;
-use crate::{Limits, ReadError};
+use crate::{
+    Limits, ReadError,
+    test_zips::{file_of, zip_of},
+};
 
 const LIMITS: Limits = Limits { max_files: 10_000, max_ratio: 200 };
 
 fn describe(method: CompressionMethod, files: &[(&str, &[u8])]) -> Option<Dataset> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
-        writer.write_all(bytes).unwrap();
-    }
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(&writer.finish().unwrap().into_inner()).unwrap();
+    let file = file_of(&zip_of(method, files));
     assert!(
         matches!(describe_zip(file.path(), LIMITS, &|| false), Err(ReadError::Canceled)) || files.is_empty()
     );

@@ -2,28 +2,21 @@
 
 mod extra_files;
 
-use std::io::{Cursor, Write};
-
-use zip::{ZipWriter, write::SimpleFileOptions};
+use zip::CompressionMethod;
 
 use super::*;
-use crate::{Limits, archive, contents::EntryKind, lfs_pointers::tests::POINTER};
-
-fn zip_file(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(bytes).unwrap();
-    }
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(&writer.finish().unwrap().into_inner()).unwrap();
-    file
-}
+use crate::{
+    Limits, archive,
+    contents::EntryKind,
+    lfs_pointers::tests::POINTER,
+    test_zips::{file_of, zip_of},
+};
 
 fn run_checks(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
     let mut checks = Checks::new(subject, Source::Zip);
     let limits = Limits { max_files: 1_000, max_ratio: 200 };
-    archive::visit(zip_file(files).path(), limits, &mut checks, &|| true).unwrap();
+    let zip = file_of(&zip_of(CompressionMethod::Deflated, files));
+    archive::visit(zip.path(), limits, &mut checks, &|| true).unwrap();
     checks.finish()
 }
 

@@ -1,10 +1,11 @@
 //! Passes over valid, damaged, and hostile ZIP archives.
 
-use std::{cell::Cell, io::Write};
+use std::cell::Cell;
 
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+use zip::CompressionMethod;
 
 use super::*;
+use crate::test_zips::{file_of, zip_of};
 
 const LIMITS: Limits = Limits { max_files: 1_000, max_ratio: 200 };
 
@@ -40,25 +41,9 @@ impl Visitor for RecordingVisitor {
     }
 }
 
-fn zip_of(method: CompressionMethod, files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(method);
-    for (name, bytes) in files {
-        if name.ends_with('/') {
-            writer.add_directory(*name, options).unwrap();
-        } else {
-            writer.start_file(*name, options).unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-    }
-    writer.finish().unwrap().into_inner()
-}
-
 fn visited(zip: &[u8], limits: Limits) -> RecordingVisitor {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(zip).unwrap();
     let mut visitor = RecordingVisitor::default();
-    visit(file.path(), limits, &mut visitor, &|| true).unwrap();
+    visit(file_of(zip).path(), limits, &mut visitor, &|| true).unwrap();
     visitor
 }
 
@@ -229,8 +214,7 @@ fn headers_are_compared_although_directories_are_repeated() {
 #[test]
 fn visit_stops_when_canceled() {
     let large = vec![7; 20 << 20];
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(&zip_of(CompressionMethod::Stored, &[("large", &large)])).unwrap();
+    let file = file_of(&zip_of(CompressionMethod::Stored, &[("large", &large)]));
     let calls = Cell::new(0);
     let mut visitor = RecordingVisitor::default();
     let stopped = visit(file.path(), LIMITS, &mut visitor, &|| {
@@ -288,8 +272,6 @@ proptest::proptest! {
         let mut bytes = zip_of(CompressionMethod::Deflated, &[("README.md", b"Words."), ("folder/b.txt", b"yyyyyyyyyyy")]);
         let length = bytes.len();
         bytes[at % length] ^= byte;
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&bytes).unwrap();
-        let _ = visit(file.path(), LIMITS, &mut RecordingVisitor::default(), &|| true);
+        let _ = visit(file_of(&bytes).path(), LIMITS, &mut RecordingVisitor::default(), &|| true);
     }
 }
