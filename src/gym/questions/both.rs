@@ -39,18 +39,8 @@ pub fn bids_on_both_sides(facts: &mut Facts) -> Asking {
         received +=
             number(&facts.get(&format!("/v2/listings/{}", text(&listing, "/id")))?, "/active_bid_count");
     }
-    if made == 0 && received < 1.0 {
-        return Ok(None);
-    }
-    Ok(Some(Asked {
-        text: "How many undecided bids on listings did we make, and how many undecided bids are there on our own listings?"
-            .to_owned(),
-        expected: Expected::Record(vec![
-            ("made".to_owned(), Expected::Count(made as u64)),
-            ("received".to_owned(), Expected::Count(received as u64)),
-        ]),
-        subject: Value::Null,
-    }))
+    let question = "How many undecided bids on listings did we make, and how many undecided bids are there on our own listings?";
+    Ok(made_and_received(question, made as u64, received as u64))
 }
 
 /// Whether the team bought from a vendor.
@@ -80,16 +70,18 @@ pub fn project_bids_on_both_sides(facts: &mut Facts) -> Asking {
         let path = format!("/v2/buyer/project-opportunities/{}/bids", text(&project, "/id"));
         received += facts.rows(&path, "items")?.len();
     }
-    if made == 0 && received == 0 {
-        return Ok(None);
-    }
-    Ok(Some(Asked {
-        text: "Counting all statuses, how many bids on projects did we make, and how many bids did our own projects get?"
-            .to_owned(),
+    let question = "Counting all statuses, how many bids on projects did we make, and how many bids did our own projects get?";
+    Ok(made_and_received(question, made as u64, received as u64))
+}
+
+/// Asks for the numbers of bids that the team made and received, unless there are none.
+fn made_and_received(question: &str, made: u64, received: u64) -> Option<Asked> {
+    (made + received > 0).then(|| Asked {
+        text: question.to_owned(),
         expected: Expected::Record(vec![
-            ("made".to_owned(), Expected::Count(made as u64)),
-            ("received".to_owned(), Expected::Count(received as u64)),
+            ("made".to_owned(), Expected::Count(made)),
+            ("received".to_owned(), Expected::Count(received)),
         ]),
         subject: Value::Null,
-    }))
+    })
 }
