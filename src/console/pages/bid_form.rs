@@ -4,7 +4,7 @@
 use super::deals::{self, PAY_WITH};
 use crate::{
     console::prelude::*,
-    domain::{purchases::PayWith, string_enum::StringEnum},
+    domain::purchases::PayWith,
     operations::{
         listing_deals::{self, ListingDeals, Offered},
         offers::OfferInput,

@@ -7,10 +7,7 @@ use crate::{
         parts::{evidence, fields::Choice, samples as samples_shown},
         prelude::*,
     },
-    domain::{
-        purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
-        string_enum::StringEnum,
-    },
+    domain::purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
     error::Problem,
     operations::{
         listing_deals::{self, ListingDeals, Offered},

@@ -9,10 +9,7 @@ use crate::{
         prelude::*,
         wording,
     },
-    domain::{
-        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
-        string_enum::StringEnum,
-    },
+    domain::purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
     operations::{
         listing_deals::{ListingDeals, MAX_FIRST_ASSETS},
         quotes::Quote,

@@ -1,26 +1,10 @@
 //! Assets of all teams. Operators read them; they can check one.
 
-use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, id_of, quality_runs};
+use super::{prelude::*, quality_runs};
 use crate::{
-    console::{
-        parts::{assets, kinds},
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{
-                Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
-                Word, Words,
-            },
-            Key, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
+    console::parts::assets,
     domain::stages::Stage,
-    operations::{access::Platform, records},
-    store::records::{
-        Records,
-        any_record::AnyRecord,
-        assets::{ASSETS as ASSET_RECORDS, AssetRecord},
-    },
+    store::records::assets::{ASSETS as ASSET_RECORDS, AssetRecord},
 };
 
 /// The resource.

@@ -1,28 +1,15 @@
 //! Keys of teams, and those of operators. A new secret is shown once.
 
-use super::{KEYS, OPERATOR_KEYS, TEAM_TABS, TEAMS, id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Id, Moment, Plain, Record, State, Word},
-            Input, Key, RecordField, RecordTitle, Resource, Revealed, Step,
-        },
-    },
+    console::resources::Revealed,
     domain::{
         keys::{KeyOperation, KeyStatus, KeyTimes, TeamKeyScope},
         principals::KeyScope,
         row_ids::KeyRowId,
-        time::Timestamp,
     },
     operations::keys,
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        keys::{OPERATOR_KEYS as OPERATOR_KEY_RECORDS, TEAM_KEYS},
-    },
-    string_enum::StringEnum,
+    store::records::keys::{OPERATOR_KEYS as OPERATOR_KEY_RECORDS, TEAM_KEYS},
 };
 
 /// Keys of teams.

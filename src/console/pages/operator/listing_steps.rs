@@ -1,27 +1,17 @@
 //! What operators do to listings: what their vendors do, in their names, and what the market decides.
 
-use super::{id_of, listing_forms, quality_runs::QualityRuns};
+use super::{listing_forms, prelude::*, quality_runs::QualityRuns};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{self, Input, Previewed, Resource, Step},
-    },
     domain::{
         listing_lifecycle::{ListingState, Operation, missing_for_review},
-        listings::{Actor, CatalogStatus, ListingStatus, ReviewStatus},
+        listings::{CatalogStatus, ListingStatus, ReviewStatus},
     },
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Platform},
-        certifications, listing_assets, listing_lifecycle as lifecycle, listings, records, review_cases,
-    },
+    operations::{certifications, listing_assets, listing_lifecycle as lifecycle, listings, review_cases},
     store::records::{
         Filters,
-        any_record::AnyRecord,
         listings::LISTINGS as LISTING_RECORDS,
         pages::{Start, TeamPageRequest},
     },
-    string_enum::StringEnum,
 };
 
 /// Number of featured listings that are shown.

@@ -49,10 +49,6 @@ mod webhooks;
 mod withdrawals;
 mod worlds;
 
-use self::{
-    inputs::id_of,
-    paths::{ASSETS, KEYS, LISTING_TABS, LISTINGS, OPERATOR_KEYS, RUNS, TASKSETS, TEAM_TABS, TEAMS},
-};
 use crate::console::{navigation::PageRow, resources};
 
 /// Returns the rows of the table of pages.

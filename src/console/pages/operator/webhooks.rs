@@ -1,29 +1,11 @@
 //! Webhooks of teams and of operators.
 
-use super::{
-    TEAMS, id_of, inputs,
-    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS},
-};
+use super::{paths::DELIVERIES, prelude::*};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            DeriveColumns,
-            FieldFormat::{Id, Moment, Plain, Record, State, Word, Words},
-            Links, RecordField, RecordTitle, Resource, Revealed, Step, yes_or_no,
-        },
-    },
+    console::resources::{Revealed, yes_or_no},
     domain::webhooks::WebhookStatus,
-    market::Writer,
-    operations::{
-        access::ActingOperator,
-        webhooks::{self, WebhookChange},
-    },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        webhooks::WEBHOOKS as WEBHOOK_RECORDS,
-    },
+    operations::webhooks::{self, WebhookChange},
+    store::records::webhooks::WEBHOOKS as WEBHOOK_RECORDS,
 };
 
 /// The resource.

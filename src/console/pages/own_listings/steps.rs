@@ -11,11 +11,7 @@ use crate::{
         prelude::*,
         questions::step_pages,
     },
-    domain::{
-        listing_lifecycle::Operation,
-        listings::{Actor, LifecycleStage},
-    },
-    market::Writer,
+    domain::{listing_lifecycle::Operation, listings::LifecycleStage},
     operations::{
         listing_lifecycle,
         own_listings::{self, StepFacts},

@@ -5,13 +5,13 @@ use super::{hold_text, refund_rule};
 use crate::{
     console::{
         pages::bids::{FILTERS, status_words},
-        parts::{about, fees},
+        parts::fees,
         prelude::*,
         wording,
     },
-    domain::{listings::Actor, offers::OfferStatus, purchases::PurchaseStatus},
-    operations::{notifications, offers, team_records},
-    store::records::{pages::TeamPage, team_lists::offers::ReceivedOffer},
+    domain::{offers::OfferStatus, purchases::PurchaseStatus},
+    operations::offers,
+    store::records::team_lists::offers::ReceivedOffer,
 };
 
 /// The list.

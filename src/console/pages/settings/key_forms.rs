@@ -7,14 +7,12 @@ use crate::{
     },
     domain::{
         keys::{KeyTimes, TeamKeyScope},
-        time::{Day, Timestamp},
+        time::Day,
     },
-    market::Writer,
     operations::{
         access::{TeamWithNda, sessions},
         team_keys::{self, NewTeamKey},
     },
-    string_enum::StringEnum,
 };
 
 /// Path of the page that creates a key.

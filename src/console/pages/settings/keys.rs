@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     console::prelude::*,
-    domain::{keys::KeyStatus, time::Timestamp},
+    domain::keys::KeyStatus,
     operations::{
         access::TeamWithNda,
         team_keys::{self, TeamKey},
