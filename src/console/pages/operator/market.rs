@@ -39,9 +39,7 @@ pub fn rows() -> Vec<PageRow> {
         resources::rows::<Projects>(),
         resources::rows::<ProjectBids>(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
+    .concat()
 }
 
 /// Returns the rows of the taxonomy.
@@ -52,7 +50,5 @@ pub fn taxonomy() -> Vec<PageRow> {
         resources::rows::<ContentTags>(),
         resources::rows::<InventoryTags>(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
+    .concat()
 }

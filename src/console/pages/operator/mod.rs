@@ -63,9 +63,7 @@ pub fn rows() -> Vec<PageRow> {
         system(),
         market::taxonomy(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
+    .concat()
 }
 
 /// Returns the rows of the start page and the search.
@@ -84,9 +82,7 @@ fn money() -> Vec<PageRow> {
         resources::rows::<wallet_changes::Conversions>(),
         resources::rows::<ledger::LedgerEntries>(),
     ]
-    .into_iter()
-    .flatten()
-    .collect();
+    .concat();
     rows.push(PageRow::page(balances::Balances));
     rows
 }
