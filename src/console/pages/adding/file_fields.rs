@@ -107,7 +107,7 @@ pub fn target(fields: &Fields, existing: Option<(Uuid, Kind)>) -> Result<UploadT
         problems.push(problem("title", "Enter a title, for example Harbour ledger."));
     }
     let exclusivity = match kind {
-        Some(Kind::Codebase) => collect(chosen_exclusivity(fields).map_err(Error::invalid), &mut problems)?,
+        Some(Kind::Codebase) => collect(chosen_exclusivity(fields), &mut problems)?,
         _ => None,
     };
     let group = collect(chosen_group(fields), &mut problems)?.flatten();

@@ -13,7 +13,6 @@ pub mod whole_file;
 use crate::{
     console::prelude::*,
     domain::{assets::Exclusivity, inventory::Asset},
-    error::Problem,
     operations::{assets, groups},
     store::groups::Group,
 };
@@ -54,7 +53,7 @@ async fn groups_of(visit: &Visit<Vendor>) -> Result<Vec<Group>> {
 }
 
 /// Returns the list of groups from which that of a new asset is chosen.
-fn group_field(inputs: &Inputs, groups: &[Group]) -> Markup {
+pub fn group_field(inputs: &Inputs, groups: &[Group]) -> Markup {
     let groups: Vec<(String, &str)> =
         groups.iter().map(|group| (group.id.to_string(), group.name.as_str())).collect();
     let default = groups.first().map_or("", |(id, _)| id.as_str());
@@ -63,7 +62,7 @@ fn group_field(inputs: &Inputs, groups: &[Group]) -> Markup {
 }
 
 /// Returns the list from which it is chosen whether a new codebase can be sold exclusively.
-fn exclusivity_field(inputs: &Inputs, label: &str) -> Markup {
+pub fn exclusivity_field(inputs: &Inputs, label: &str) -> Markup {
     let choices = [
         (Exclusivity::Available.as_str(), "It can be sold exclusively".to_owned()),
         (Exclusivity::Unavailable.as_str(), "It can no longer be sold exclusively".to_owned()),
@@ -72,12 +71,12 @@ fn exclusivity_field(inputs: &Inputs, label: &str) -> Markup {
 }
 
 /// Returns the chosen group.
-fn chosen_group(fields: &Fields) -> Result<Option<Uuid>> {
+pub fn chosen_group(fields: &Fields) -> Result<Option<Uuid>> {
     fields.parsed(GROUP, "Choose a group of your inventory.", |text| Uuid::try_parse(text).ok())
 }
 
-/// Returns the chosen exclusivity, or a problem.
-fn chosen_exclusivity(fields: &Fields) -> std::result::Result<Exclusivity, Problem> {
+/// Returns the chosen exclusivity. Fails with a problem at the field if none was chosen.
+pub fn chosen_exclusivity(fields: &Fields) -> Result<Exclusivity> {
     let chosen = fields.get(EXCLUSIVITY).and_then(Exclusivity::parse);
-    chosen.ok_or_else(|| problem(EXCLUSIVITY, "Choose whether the codebase can be sold exclusively."))
+    chosen.ok_or_else(|| invalid(EXCLUSIVITY, "Choose whether the codebase can be sold exclusively."))
 }

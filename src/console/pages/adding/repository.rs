@@ -81,7 +81,7 @@ impl FormPage<Vendor> for AddRepository {
         let mut problems = Vec::new();
         let link = collect(repository(fields), &mut problems)?;
         let group = collect(chosen_group(fields), &mut problems)?.flatten();
-        let exclusivity = collect(chosen_exclusivity(fields).map_err(Error::invalid), &mut problems)?;
+        let exclusivity = collect(chosen_exclusivity(fields), &mut problems)?;
         let (Some(link), Some(exclusivity), true) = (link, exclusivity, problems.is_empty()) else {
             return Err(Error::Invalid(problems));
         };

@@ -2,9 +2,12 @@
 
 use super::{below_settings, tabs};
 use crate::{
-    console::{parts::secrets, prelude::*},
+    console::{
+        pages::adding::{chosen_exclusivity, chosen_group, exclusivity_field, group_field},
+        parts::secrets,
+        prelude::*,
+    },
     domain::{
-        assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
         typed_numbers::parse_whole_number,
     },
@@ -108,18 +111,11 @@ impl Page<Vendor> for NewGrant {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let groups = visit.read(groups::list).await?;
         let (inputs, limit) = (&visit.inputs, visit.market().settings().blobs.max_upload_bytes);
-        let groups: Vec<(String, String)> =
-            groups.into_iter().map(|group| (group.id.to_string(), group.name)).collect();
-        let default = groups.first().map_or("", |(id, _)| id.as_str());
         let size_hint = html! { "Up to " (text::size(limit)) ", which also holds if this is empty." };
-        let exclusivity = [
-            (Exclusivity::Available.as_str(), "It can be sold exclusively".to_owned()),
-            (Exclusivity::Unavailable.as_str(), "It can no longer be sold exclusively".to_owned()),
-        ];
         let form = html! {
             (Field::text("title", "Title of the codebase").required().at_most(200).show(inputs))
-            (fields::select(inputs, "exclusivity", "Exclusive sale", exclusivity, Exclusivity::Available.as_str()))
-            (fields::select(inputs, "group", "Group", groups.iter().map(|(id, name)| (id.as_str(), name.clone())), default))
+            (exclusivity_field(inputs, "Exclusive sale"))
+            (group_field(inputs, &groups))
             (Field::integer("max_megabytes", "Largest upload, MB").hint(size_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the grant", ("Leave", paths::GRANTS)))
         };
@@ -135,16 +131,11 @@ impl FormPage<Vendor> for NewGrant {
         if title.is_empty() {
             problems.push(problem("title", "Enter a title, for example Harbour ledger."));
         }
-        let exclusivity = fields.get("exclusivity").and_then(Exclusivity::parse);
-        if exclusivity.is_none() {
-            problems.push(problem("exclusivity", "Choose whether the codebase can be sold exclusively."));
-        }
-        let group =
-            fields.parsed("group", "Choose a group of your inventory.", |text| Uuid::try_parse(text).ok());
         let size = fields.parsed("max_megabytes", "Enter a whole number, for example 500.", |text| {
             parse_whole_number(text)?.try_into().ok().filter(|megabytes: &u64| *megabytes > 0)
         });
-        let group = collect(group, &mut problems)?.flatten();
+        let exclusivity = collect(chosen_exclusivity(fields), &mut problems)?;
+        let group = collect(chosen_group(fields), &mut problems)?.flatten();
         let size = collect(size, &mut problems)?.flatten();
         let (true, Some(exclusivity)) = (problems.is_empty(), exclusivity) else {
             return Err(Error::Invalid(problems));
