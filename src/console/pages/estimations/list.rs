@@ -20,7 +20,7 @@ impl List<Vendor> for Estimations {
 
     fn columns() -> Vec<Column<TeamEstimation>> {
         vec![
-            Column::new(Head::text("Repository"), name, |row| row.0.repo_full_name.clone()),
+            Column::link("Repository", |row| paths::estimation(row.0.id), |row| row.0.repo_full_name.clone()),
             Column::words("Host", |row| channel(row.0.channel).to_owned()),
             Column::badge("Status", |row| status_words(row.0.status)),
             Column::figures("Quote, USD", |row| quote(&row.0)),
@@ -63,10 +63,6 @@ impl List<Vendor> for Estimations {
             })
             .with_request("/v2/estimations")
     }
-}
-
-fn name(context: &Context, row: &TeamEstimation) -> Markup {
-    html! { a.long href=(context.links.to(&paths::estimation(row.0.id))) { bdi { (row.0.repo_full_name) } } }
 }
 
 fn asset(context: &Context, row: &TeamEstimation) -> Markup {

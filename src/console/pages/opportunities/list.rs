@@ -26,7 +26,11 @@ impl List<Buyer> for Opportunities {
 
     fn columns() -> Vec<Column<Listed>> {
         vec![
-            Column::new(Head::text("Opportunity"), title, |row| row.opportunity.title.clone()),
+            Column::link(
+                "Opportunity",
+                |row| paths::opportunity(row.opportunity.id),
+                |row| row.opportunity.title.clone(),
+            ),
             Column::words("Kind", |row| kind_word(row.opportunity.kind).to_owned()),
             Column::badge("Status", |row| row.status),
             Column::new(Head::number("Bids"), bids, |row| {
@@ -70,12 +74,6 @@ impl List<Buyer> for Opportunities {
             )
             .with_actions(html! { a.button.primary href=(new) { "Write an opportunity" } })
             .with_request("/v2/buyer/opportunities")
-    }
-}
-
-fn title(context: &Context, Listed { opportunity, .. }: &Listed) -> Markup {
-    html! {
-        a.long href=(context.links.to(&paths::opportunity(opportunity.id))) { bdi { (opportunity.title) } }
     }
 }
 

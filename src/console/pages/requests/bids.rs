@@ -20,7 +20,7 @@ impl List<Vendor> for ProjectBids {
 
     fn columns() -> Vec<Column<TeamProjectBid>> {
         vec![
-            Column::new(Head::text("Project"), title, |row| row.title.clone()),
+            Column::link("Project", |row| paths::project_bid(row.id), |row| row.title.clone()),
             Column::badge("Status", |row| status_words(row.status)),
             Column::count("Tasks", |row| row.num_tasks.into()),
             Column::figures("Expected days", days),
@@ -51,10 +51,6 @@ impl List<Vendor> for ProjectBids {
             .with_parent("Requests", paths::DATA_REQUESTS)
             .with_request("/v2/project-opportunities/bids/mine")
     }
-}
-
-fn title(context: &Context, row: &TeamProjectBid) -> Markup {
-    html! { a.long href=(context.links.to(&paths::project_bid(row.id))) { bdi { (row.title) } } }
 }
 
 fn days(row: &TeamProjectBid) -> String {

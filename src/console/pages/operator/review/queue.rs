@@ -19,7 +19,11 @@ impl List<Operator> for ReviewQueue {
     fn columns() -> Vec<Column<WaitingListing>> {
         vec![
             Column::new(Head::text("Listing"), title, |waiting| waiting.title.clone()),
-            Column::new(Head::text("Vendor"), vendor, |waiting| waiting.vendor_name.clone()),
+            Column::link(
+                "Vendor",
+                |waiting| format!("{TEAMS}/{}", waiting.vendor),
+                |waiting| waiting.vendor_name.clone(),
+            ),
             Column::words("Kind", kinds_of),
             Column::count("Assets", |waiting| waiting.asset_count),
             Column::optional_money("Price, USD", |waiting| waiting.price),
@@ -56,11 +60,6 @@ impl List<Operator> for ReviewQueue {
 fn title(context: &Context, waiting: &WaitingListing) -> Markup {
     let path = path_of(waiting.id, &filters_of(&context.query));
     html! { a.long href=(context.links.to(&path)) { bdi { (title_of(&waiting.title)) } } }
-}
-
-fn vendor(context: &Context, waiting: &WaitingListing) -> Markup {
-    let path = format!("{TEAMS}/{}", waiting.vendor);
-    html! { a.long href=(context.links.to(&path)) { bdi { (waiting.vendor_name) } } }
 }
 
 fn kinds_of(waiting: &WaitingListing) -> String {
