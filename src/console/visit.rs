@@ -12,10 +12,14 @@ use super::{
     session::SignedIn,
 };
 use crate::{
-    domain::{sessions::TeamSide, teams::Team, time::Timestamp},
+    domain::{
+        sessions::{SessionPreferences, TeamSide},
+        teams::Team,
+        time::Timestamp,
+    },
     error::{Error, Result},
     market::{Market, Reader, Requester},
-    operations::access::ActingOperator,
+    operations::access::{ActingOperator, sessions},
     web::{auth::Policy, served_market::ServedMarket},
 };
 
@@ -121,6 +125,18 @@ impl Context {
             "You are now signed in as {name}, but somebody else had opened this form. Nothing was saved."
         );
         Err(Error::Conflict(message))
+    }
+
+    /// Changes what the visitor has chosen for the session.
+    pub async fn set_preferences(
+        &self,
+        change: impl FnOnce(SessionPreferences) -> SessionPreferences,
+    ) -> Result<()> {
+        let signed_in = self.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
+        let session = signed_in.session.clone();
+        let preferences = change(session.preferences);
+        let set = move |market: &Market| sessions::set_preferences(market, &session, preferences);
+        self.market().spawn_blocking(set).await
     }
 
     /// Returns the parameter of the path at this position.

@@ -3,8 +3,6 @@
 use crate::{
     console::prelude::*,
     domain::sessions::{SessionPreferences, TeamSide},
-    market::Market,
-    operations::access::sessions,
 };
 
 /// The switch. The choice is kept for the session.
@@ -17,12 +15,7 @@ impl Action<Member> for ChooseSide {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let side = fields.get("side").and_then(TeamSide::parse);
         let side = side.ok_or_else(|| invalid("side", "Choose buying or selling."))?;
-        if let Some(signed_in) = &visit.signed_in {
-            let session = signed_in.session.clone();
-            let preferences = SessionPreferences { side: Some(side), ..session.preferences };
-            let set = move |market: &Market| sessions::set_preferences(market, &session, preferences);
-            visit.market().spawn_blocking(set).await?;
-        }
+        visit.set_preferences(|others| SessionPreferences { side: Some(side), ..others }).await?;
         Ok(Answer::Redirect(String::new()))
     }
 }

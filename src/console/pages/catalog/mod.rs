@@ -15,7 +15,7 @@ use crate::{
         sessions::{ListView, SessionPreferences},
     },
     operations::{
-        access::{Authenticated, AuthenticatedTeam, CatalogViewer, sessions},
+        access::{Authenticated, AuthenticatedTeam, CatalogViewer},
         browse,
     },
 };
@@ -112,15 +112,8 @@ impl Action<Authenticated> for ChooseView {
     const TITLE: &'static str = "Choose cards or table";
 
     async fn submit(visit: &Visit<Authenticated>, fields: &Fields) -> Result<Answer> {
-        let signed_in =
-            visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
-        let session = signed_in.session.clone();
         if let Some(view) = fields.get("view").and_then(ListView::parse) {
-            let preferences = SessionPreferences { view: Some(view), ..session.preferences };
-            let set = move |market: &crate::market::Market| {
-                sessions::set_preferences(market, &session, preferences)
-            };
-            visit.market().spawn_blocking(set).await?;
+            visit.set_preferences(|others| SessionPreferences { view: Some(view), ..others }).await?;
         }
         Ok(Answer::Redirect(return_path(fields).to_owned()))
     }

@@ -18,7 +18,6 @@ use self::{
 use crate::{
     console::{address::next_page, csv, prelude::*},
     domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
-    operations::access::sessions,
 };
 
 /// Path of the form that chooses the columns.
@@ -205,15 +204,9 @@ impl Action<Vendor> for ChooseColumns {
     const TITLE: &'static str = "Choose the columns of the inventory";
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let signed_in =
-            visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
-        let session = signed_in.session.clone();
         let columns: InventoryColumns = fields.all(COLUMNS).filter_map(InventoryColumn::parse).collect();
         let inventory_columns = (!fields.is_checked("default")).then_some(columns);
-        let preferences = SessionPreferences { inventory_columns, ..session.preferences };
-        let set =
-            move |market: &crate::market::Market| sessions::set_preferences(market, &session, preferences);
-        visit.market().spawn_blocking(set).await?;
+        visit.set_preferences(|others| SessionPreferences { inventory_columns, ..others }).await?;
         Ok(Answer::Redirect(return_path(fields).to_owned()))
     }
 }
