@@ -13,6 +13,7 @@ use super::{
 use crate::{
     domain::{
         money::{Cents, MAX_AMOUNT},
+        time::{Day, Timestamp},
         typed_numbers::parse_amount,
     },
     error::{Error, LocSegment, Problem, Result},
@@ -153,6 +154,29 @@ impl Fields {
     /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
     pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
         self.amount(name)?.ok_or_else(|| invalid(name, &amount_problem(None)))
+    }
+
+    /// Returns the time at which the day in a field begins, in UTC; `None` if nothing was typed. The day of the time that the form
+    /// showed keeps that time. Fails with a problem at the field.
+    pub fn start_of_day(&self, name: &'static str, shown: Option<Timestamp>) -> Result<Option<Timestamp>> {
+        self.time_of_day(name, "00:00:00", shown)
+    }
+
+    /// Returns the time at which the day in a field ends, like [`start_of_day`](Self::start_of_day).
+    pub fn end_of_day(&self, name: &'static str, shown: Option<Timestamp>) -> Result<Option<Timestamp>> {
+        self.time_of_day(name, "23:59:59", shown)
+    }
+
+    fn time_of_day(
+        &self,
+        name: &'static str,
+        time: &str,
+        shown: Option<Timestamp>,
+    ) -> Result<Option<Timestamp>> {
+        self.parsed(name, "Enter a day, for example 2027-01-31.", |text| {
+            let day = Day::parse(text)?;
+            shown.filter(|shown| shown.day() == day).or_else(|| Timestamp::parse(&format!("{day}T{time}Z")))
+        })
     }
 
     /// Returns the digest of the whole form.
@@ -362,6 +386,22 @@ mod tests {
             let inputs = Inputs::refused(fields, &error);
             assert_eq!(inputs.problem("price").as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn days_begin_and_end_in_utc_but_keep_the_time_that_was_shown() {
+        let fields = |text: &str| Fields::of_pairs(vec![("day".to_owned(), text.to_owned())]).unwrap();
+        let typed = fields("2027-01-31");
+        let time = Timestamp::parse;
+        for shown in [None, time("2027-01-30T12:00:00Z")] {
+            assert_eq!(typed.start_of_day("day", shown).unwrap(), time("2027-01-31T00:00:00Z"));
+            assert_eq!(typed.end_of_day("day", shown).unwrap(), time("2027-01-31T23:59:59Z"));
+        }
+        let shown = time("2027-01-31T12:00:00Z");
+        assert_eq!(typed.start_of_day("day", shown).unwrap(), shown);
+        assert_eq!(typed.end_of_day("day", shown).unwrap(), shown);
+        assert_eq!(fields("").start_of_day("day", shown).unwrap(), None);
+        assert!(fields("31.1.2027").start_of_day("day", shown).is_err());
     }
 
     #[test]

@@ -10,11 +10,7 @@ use crate::{
         parts::fields::{self, Field},
         visit::Context,
     },
-    domain::{
-        money::Cents,
-        time::{Day, Timestamp},
-        typed_numbers::parse_whole_number,
-    },
+    domain::{money::Cents, typed_numbers::parse_whole_number},
     error::{Error, Problem, Result},
     store::records::any_record::{AnyRecord, Value},
     string_enum::StringEnum,
@@ -144,17 +140,6 @@ fn lines_problem(name: &'static str, text: &str) -> Problem {
     problem(name, &format!("“{excerpt}” is no ID. Enter one ID in each line."))
 }
 
-/// Returns the time at which the day in a field begins; `None` if nothing was typed. A day that the form showed of a record keeps
-/// its time. Fails with a problem at the field.
-pub fn day(fields: &Fields, name: &'static str, record: &AnyRecord) -> Result<Option<Timestamp>> {
-    let parse = |text: &str| {
-        let day = Day::parse(text)?;
-        let shown = record.time(name).filter(|time| time.day() == day);
-        shown.or_else(|| Timestamp::parse(&format!("{day}T00:00:00Z")))
-    };
-    fields.parsed(name, "Enter a day, for example 2027-01-31.", parse)
-}
-
 /// Returns the whole number in a field; `None` if nothing was typed. Fails with a problem at the field.
 pub fn number(fields: &Fields, name: &'static str) -> Result<Option<u64>> {
     fields.parsed(name, NUMBER_PROBLEM, |text| parse_whole_number(text)?.try_into().ok())
@@ -183,21 +168,6 @@ mod tests {
         assert_eq!(ids(&fields("ids", &typed), "ids").unwrap().len(), 2);
         for typed in ["", "abc", "00000000-0000-0000-0000-000000000001 abc"] {
             assert!(ids(&fields("ids", typed), "ids").is_err(), "{typed}");
-        }
-    }
-
-    #[test]
-    fn days_begin_in_utc() {
-        let mut record = AnyRecord::default();
-        let at = |record: &AnyRecord| day(&fields("day", "2027-01-31"), "day", record).unwrap().unwrap();
-        assert_eq!(at(&record).to_string(), "2027-01-31T00:00:00.000Z");
-        assert_eq!(day(&fields("day", ""), "day", &record).unwrap(), None);
-        assert!(day(&fields("day", "31.1.2027"), "day", &record).is_err());
-        for (stored, kept) in
-            [("2027-01-31T23:59:59Z", "23:59:59.000Z"), ("2027-01-30T12:00:00Z", "00:00:00.000Z")]
-        {
-            record.set("day", Value::Integer(Timestamp::parse(stored).unwrap().0));
-            assert_eq!(at(&record).to_string(), format!("2027-01-31T{kept}"), "{stored}");
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::{
     domain::{
         listings::{DeliveryMethod, LifecycleStage},
         samples::{SampledAsset, Selection},
-        time::Day,
     },
     error::{LocSegment, Problem},
     operations::listing_edits::{self, EditedListing},
@@ -31,7 +30,8 @@ pub(super) fn fields(
     let price = collect(fields.amount("price"), &mut problems)?.flatten();
     let sample_price = collect(fields.amount("sample_price"), &mut problems)?.flatten();
     let delivery = collect(delivery(fields), &mut problems)?.flatten();
-    let available_from = collect(start_of_day(fields, before.available_from), &mut problems)?.flatten();
+    let available_from =
+        collect(fields.start_of_day("available_from", before.available_from), &mut problems)?.flatten();
     let sample = sampled(fields, edited, &mut problems);
     let mut written = ListingFields {
         price,
@@ -85,18 +85,6 @@ fn delivery(fields: &Fields) -> Result<Option<(DeliveryMethod, u32)>> {
         (Some(_), None) => Err(invalid("delivery_days", "Enter how many days the delivery takes.")),
         (None, Some(_)) => Err(invalid("delivery_method", "Choose how you deliver.")),
     }
-}
-
-/// Returns the beginning of the day in a field. A day that the form showed keeps its time.
-fn start_of_day(fields: &Fields, before: Option<Timestamp>) -> Result<Option<Timestamp>> {
-    let name = "available_from";
-    let Some(text) = fields.get(name) else { return Ok(None) };
-    let no_day = || invalid(name, "Enter a day, for example 2026-03-31.");
-    let day = Day::parse(text).ok_or_else(no_day)?;
-    if let Some(before) = before.filter(|before| before.day() == day) {
-        return Ok(Some(before));
-    }
-    Timestamp::parse(&format!("{day}T00:00:00Z")).map(Some).ok_or_else(no_day)
 }
 
 /// Returns the chosen assets of the sample: first the earlier ones in their order, then the new ones.

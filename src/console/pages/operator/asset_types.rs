@@ -161,7 +161,7 @@ const STEPS: &[Step] = &[
         perform: |writer, operator, record, fields| {
             fields.require("retires_at", "Enter a day, for example 2027-01-31.")?;
             let input = DeprecationInput {
-                retires_at: resources::day(fields, "retires_at", record)?.unwrap_or_default(),
+                retires_at: fields.start_of_day("retires_at", record.time("retires_at"))?.unwrap_or_default(),
                 accepts_new_listings: resources::tick(fields, "accepts_new_listings"),
                 message: resources::typed(fields, "message"),
             };

@@ -66,7 +66,7 @@ impl Resource for Keys {
         perform_revealing: Some(|writer, _, record, fields| {
             let team = inputs::team(writer, fields)?.id.to_string();
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
-            let expires_at = resources::day(fields, "expires_at", record)?;
+            let expires_at = fields.start_of_day("expires_at", record.time("expires_at"))?;
             let (id, secret) = keys::create_with_scope(writer, &team, name, scope, expires_at)?;
             Ok(revealed::<Keys>("The key was created", id, secret))
         }),
@@ -112,7 +112,7 @@ impl Resource for OperatorKeys {
         operation: "create_operator_key",
         perform_revealing: Some(|writer, operator, record, fields| {
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
-            let expires_at = resources::day(fields, "expires_at", record)?;
+            let expires_at = fields.start_of_day("expires_at", record.time("expires_at"))?;
             let (id, secret) =
                 keys::create_for_operator(writer, operator.platform(), name, scope, expires_at)?;
             Ok(revealed::<OperatorKeys>("The key was created", id, secret))
@@ -150,7 +150,7 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
         },
         operation: update,
         perform: |writer, operator, record, fields| {
-            let expires_at = resources::day(fields, "expires_at", record)?;
+            let expires_at = fields.start_of_day("expires_at", record.time("expires_at"))?;
             keys::change_expiry(writer, operator.platform(), id_of(record)?, expires_at).map(|()| None)
         },
         ..Step::DEFAULT

@@ -5,7 +5,7 @@ use super::{
     prelude::*,
 };
 use crate::{
-    console::pages::opportunities::{budget, compose::end_of_day},
+    console::pages::opportunities::budget,
     domain::{
         opportunities::{BudgetUnit, OpportunityMetadata, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
@@ -147,7 +147,7 @@ const fn extend<const PROJECT: bool>() -> Step {
         operation: if PROJECT { "update_project_opportunity" } else { "update_opportunity" },
         perform: |writer, operator, record, fields| {
             fields.require("deadline", "Enter a day, for example 2027-01-31.")?;
-            let deadline = end_of_day(fields, "deadline", record.time("deadline"))?.unwrap_or_default();
+            let deadline = fields.end_of_day("deadline", record.time("deadline"))?.unwrap_or_default();
             as_owner::<PROJECT>(writer, operator, record, |writer, owner, actor, of| {
                 opportunities::extend(writer, owner, actor, of, deadline)
             })

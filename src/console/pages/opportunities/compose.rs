@@ -11,7 +11,6 @@ use crate::{
         opportunities::{BudgetUnit, OpportunityKind, OpportunityMetadata, VisibilityMode},
         opportunity_fields::{OpportunityChange, OpportunityFields},
         opportunity_lifecycle::OpportunityOperation,
-        time::Day,
     },
     error::{LocSegment, Problem},
     operations::opportunities,
@@ -243,9 +242,9 @@ pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) 
     let title = collect(fields.require("title", "Enter a title.").map(str::to_owned), &mut problems)?;
     let minimum = collect(fields.amount("budget_min"), &mut problems)?.flatten();
     let maximum = collect(fields.amount("budget_max"), &mut problems)?.flatten();
-    let deadline = collect(end_of_day(fields, "deadline", before.deadline), &mut problems)?.flatten();
+    let deadline = collect(fields.end_of_day("deadline", before.deadline), &mut problems)?.flatten();
     let evaluation =
-        collect(end_of_day(fields, "evaluation_date", before.evaluation_date), &mut problems)?.flatten();
+        collect(fields.end_of_day("evaluation_date", before.evaluation_date), &mut problems)?.flatten();
     let excluded = before.excluded_team_ids.iter().copied();
     let is_kept = |id: &Uuid| fields.all("excluded_team_ids").any(|kept| kept == id.to_string());
     let excluded: Vec<Uuid> = excluded.filter(is_kept).collect();
@@ -282,21 +281,6 @@ fn last_name(problem: &Problem) -> Option<&str> {
         LocSegment::Name(name) => Some(name.as_str()),
         LocSegment::Index(_) => None,
     })
-}
-
-/// Returns the end of the day in a field. A day that the form showed keeps its time.
-pub fn end_of_day(
-    fields: &Fields,
-    name: &'static str,
-    before: Option<Timestamp>,
-) -> Result<Option<Timestamp>> {
-    let Some(text) = fields.get(name) else { return Ok(None) };
-    let no_day = || invalid(name, "Enter a day, for example 2026-03-31.");
-    let day = Day::parse(text).ok_or_else(no_day)?;
-    if let Some(before) = before.filter(|before| before.day() == day) {
-        return Ok(Some(before));
-    }
-    Timestamp::parse(&format!("{day}T23:59:59Z")).map(Some).ok_or_else(no_day)
 }
 
 /// Returns the change that sets all fields of a draft.
@@ -345,11 +329,5 @@ mod tests {
         );
         assert_eq!(read.accepted_asset_types, [Kind::Codebase]);
         assert_eq!(read.deadline, Timestamp::parse("2026-03-31T23:59:59Z"));
-    }
-
-    #[test]
-    fn day_that_stays_keeps_its_time() {
-        let before = Timestamp::parse("2026-03-31T12:00:00Z");
-        assert_eq!(end_of_day(&form("deadline=2026-03-31"), "deadline", before).unwrap(), before);
     }
 }

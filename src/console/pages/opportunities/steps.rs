@@ -1,7 +1,7 @@
 //! The steps of an opportunity: publishing it, moving its deadline, closing and canceling it. None can be undone, so
 //! each asks.
 
-use super::{compose::end_of_day, find_own, why_not};
+use super::{find_own, why_not};
 use crate::{
     console::{prelude::*, questions::step_pages},
     domain::{
@@ -195,7 +195,7 @@ impl Page<Buyer> for Extend {
 impl FormPage<Buyer> for Extend {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let opportunity = find(visit).await?;
-        let deadline = end_of_day(fields, "deadline", None)?;
+        let deadline = fields.end_of_day("deadline", None)?;
         let deadline = deadline.ok_or_else(|| invalid("deadline", "Enter the new day."))?;
         let (of, sent) = ((opportunity.id, opportunity.kind), fields.clone());
         let change = Change::new("update_opportunity", "opportunity", opportunity.id);

@@ -5,10 +5,7 @@ use crate::{
         parts::{fields::Choice, secrets},
         prelude::*,
     },
-    domain::{
-        keys::{KeyTimes, TeamKeyScope},
-        time::Day,
-    },
+    domain::keys::{KeyTimes, TeamKeyScope},
     operations::{
         access::{TeamWithNda, sessions},
         team_keys::{self, NewTeamKey},
@@ -88,17 +85,12 @@ impl FormPage<TeamWithNda> for NewKey {
         if scope.is_none() {
             problems.push(problem("scope", "Choose who uses the key."));
         }
-        let expires_at = fields.get("expires_at").map(start_of_day);
-        if expires_at == Some(None) {
-            problems.push(problem("expires_at", "Enter a day, for example 2027-01-31."));
-        }
+        let expires_at = collect(fields.start_of_day("expires_at", None), &mut problems)?.flatten();
         let (true, Some(scope)) = (problems.is_empty(), scope) else { return Err(Error::Invalid(problems)) };
         let change = Change::new("create_key", "team", visit.access.authenticated().team().id);
         let created = changes::perform_revealing(visit, fields, change, {
             let name = name.clone();
-            move |writer, access| {
-                team_keys::create(writer, access.authenticated(), &name, scope, expires_at.flatten())
-            }
+            move |writer, access| team_keys::create(writer, access.authenticated(), &name, scope, expires_at)
         });
         let created = created.await?;
         let facts =
@@ -106,11 +98,6 @@ impl FormPage<TeamWithNda> for NewKey {
         let more = html! { (tables::facts(&facts)) @if scope.permits_api() { (how_to_use(&visit.context)) } };
         Ok(reveal("The key was created", &created, &more, &visit.context).into())
     }
-}
-
-/// Returns the time at which a day begins.
-fn start_of_day(text: &str) -> Option<Timestamp> {
-    Timestamp::parse(&format!("{}T00:00:00Z", Day::parse(text)?))
 }
 
 fn how_to_use(context: &Context) -> Markup {
