@@ -143,7 +143,7 @@ fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationP
                 b { @if has_failed { "Your download could not be prepared." } @else { "Your download is not prepared yet." } }
                 p { @if has_failed { "Try it again. If it fails again, ask the market." }
                     @else { "The market prepares it when you ask for it." } }
-                (fields::button(context, &receipt_files::prepare_path(purchase.id), "Prepare the download", "primary"))
+                (fields::button(context, &receipt_files::path(purchase.id, "prepare"), "Prepare the download", "primary"))
             }
         }
     };
@@ -231,7 +231,7 @@ fn agreement(context: &Context, receipt: &Receipt) -> Markup {
                         ("Signed", text::moment(agreement.created_at)),
                         ("SHA-256", html! { span.mono.long { (agreement.sha256) } }),
                     ]))
-                    p.no-print { a href=(context.links.to(&receipt_files::agreement_path(purchase.id))) download {
+                    p.no-print { a href=(context.links.to(&receipt_files::path(purchase.id, "agreement"))) download {
                         "Download the text of the agreement"
                     } }
                 }
@@ -277,7 +277,7 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
                 @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
             }
             @if is_ready && shown < page.total {
-                p.no-print { a href=(context.links.to(&receipt_files::digests_path(receipt.purchase.id))) download {
+                p.no-print { a href=(context.links.to(&receipt_files::path(receipt.purchase.id, "sha256"))) download {
                     "Download all digests"
                 } }
             }
@@ -358,11 +358,11 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSu
             p.row.no-print {
                 a href=(context.links.outside(signing_keys::PUBLISHED_PATH)) download=(keys) { "Download the market's public keys" }
                 @if proof.is_some() {
-                    a href=(context.links.to(&receipt_files::proof_path(purchase.id))) download {
+                    a href=(context.links.to(&receipt_files::path(purchase.id, "proof"))) download {
                         "Download the proof that this is in the market's public log"
                     }
                 }
-                a href=(context.links.to(&receipt_files::attestation_path(purchase.id))) download { "Download attestation.json" }
+                a href=(context.links.to(&receipt_files::path(purchase.id, "attestation"))) download { "Download attestation.json" }
             }
         }
     }
@@ -381,7 +381,7 @@ fn verification(context: &Context, purchase: &TeamPurchase, archive: &Archive) -
             h2 #verify { "Check what you received" }
             p { "Unpack the download, save the file of digests beside the unpacked files, then run:" }
             pre { code { "sha256sum --check " (name) } }
-            p { a href=(context.links.to(&receipt_files::digests_path(purchase.id))) download { "Download " (name) } }
+            p { a href=(context.links.to(&receipt_files::path(purchase.id, "sha256"))) download { "Download " (name) } }
             (tables::facts(&facts))
             p.note { "The link of the download is valid for an hour or longer. Open this page again for a new one." }
         }

@@ -14,29 +14,9 @@ use crate::{
     },
 };
 
-/// Returns the path of the digests of a purchase.
-pub fn digests_path(purchase: Uuid) -> String {
-    format!("{}/sha256", paths::purchase(purchase))
-}
-
-/// Returns the path of the text of the agreement of a purchase.
-pub fn agreement_path(purchase: Uuid) -> String {
-    format!("{}/agreement", paths::purchase(purchase))
-}
-
-/// Returns the path of the attestation of a purchase.
-pub fn attestation_path(purchase: Uuid) -> String {
-    format!("{}/attestation", paths::purchase(purchase))
-}
-
-/// Returns the path of the proof that the attestation of a purchase is in the log.
-pub fn proof_path(purchase: Uuid) -> String {
-    format!("{}/proof", paths::purchase(purchase))
-}
-
-/// Returns the path of the form that starts the preparation of a purchase's download.
-pub fn prepare_path(purchase: Uuid) -> String {
-    format!("{}/prepare", paths::purchase(purchase))
+/// Returns the path of a file of a purchase, or of the form that starts the preparation of its download: `part` is the last segment.
+pub fn path(purchase: Uuid, part: &str) -> String {
+    format!("{}/{part}", paths::purchase(purchase))
 }
 
 /// Returns the name of the file with the digests of a purchase.
