@@ -364,11 +364,15 @@ impl Inputs {
 
 /// Returns the field that a problem is about, and its message.
 fn field_problem(problem: &Problem) -> (String, String) {
-    let name = problem.loc.iter().rev().find_map(|segment| match segment {
-        LocSegment::Name(name) => Some(name.clone()),
+    (field_of(problem).unwrap_or_default().to_owned(), problem.msg.clone())
+}
+
+/// Returns the field that a problem is about.
+pub fn field_of(problem: &Problem) -> Option<&str> {
+    problem.loc.iter().rev().find_map(|segment| match segment {
+        LocSegment::Name(name) => Some(name.as_str()),
         LocSegment::Index(_) => None,
-    });
-    (name.unwrap_or_default(), problem.msg.clone())
+    })
 }
 
 #[cfg(test)]

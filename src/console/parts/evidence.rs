@@ -137,7 +137,8 @@ pub fn not_passed_text(passed: u64, required: u64) -> String {
     format!("{} of {checks} not passed", text::grouped(required - passed.min(required)))
 }
 
-const fn severity(status: CheckStatus) -> u8 {
+/// Returns how bad a status is, from 0 for a check that has passed.
+pub const fn severity(status: CheckStatus) -> u8 {
     match status {
         CheckStatus::Passed => 0,
         CheckStatus::Queued | CheckStatus::Running => 1,

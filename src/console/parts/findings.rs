@@ -174,7 +174,8 @@ fn subject(context: &Context, asset: Option<&CheckedAsset>) -> Markup {
     }
 }
 
-fn name(asset: &CheckedAsset) -> String {
+/// Returns the name of a checked asset: its title, or what it is.
+pub fn name(asset: &CheckedAsset) -> String {
     match (is_blank(&asset.title), &asset.repo_full_name) {
         (false, _) => asset.title.clone(),
         (true, Some(repository)) => repository.clone(),

@@ -10,7 +10,7 @@ use crate::{
         },
         prelude::*,
     },
-    domain::{listings::ListingRowId, quality_checks::CheckStatus},
+    domain::listings::ListingRowId,
     operations::{
         access::FullCatalogViewer,
         browse,
@@ -72,12 +72,6 @@ pub fn verdict(found: &Found, listing: &ListingView, key: &str) -> Option<(Tone,
 
 /// Returns the worst verdict of a check on several assets; `None` if it was not run.
 pub fn worst<'c>(checks: impl Iterator<Item = &'c EvidenceCheck>) -> Option<(Tone, &'static str)> {
-    let severity = |status: CheckStatus| match status {
-        CheckStatus::Failed => 3,
-        CheckStatus::Error => 2,
-        CheckStatus::Queued | CheckStatus::Running => 1,
-        CheckStatus::Passed => 0,
-    };
-    let worst = checks.max_by_key(|check| severity(check.status))?;
+    let worst = checks.max_by_key(|check| evidence::severity(check.status))?;
     Some(evidence::verdict(worst.status, worst.is_mandatory))
 }

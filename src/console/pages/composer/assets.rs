@@ -12,6 +12,7 @@ use crate::{
             inventory::state::{self, InventoryState, Selection},
             own_listings,
         },
+        parts::samples,
         prelude::*,
     },
     domain::{
@@ -239,7 +240,7 @@ fn skipped_line(context: &Context, skipped: &SkippedAssets) -> Markup {
             @for (index, asset) in skipped.first.iter().enumerate() {
                 @if index > 0 { "; " }
                 a.long href=(context.links.to(&paths::asset(asset.id))) {
-                    bdi { @if is_blank(&asset.title) { "Asset without a title" } @else { (asset.title) } }
+                    bdi { (samples::title_or_default(&asset.title)) }
                 }
                 @if !asset.missing.is_empty() { " (" (field_names(&asset.missing)) ")" }
             }

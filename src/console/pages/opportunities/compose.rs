@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{find_own, kind_word, why_not};
 use crate::{
-    console::{parts::fields::Choice, prelude::*, resources::words},
+    console::{forms::field_of, parts::fields::Choice, prelude::*, resources::words},
     domain::{
         assets::Kind,
         changes::Change as FieldChange,
@@ -12,7 +12,7 @@ use crate::{
         opportunity_fields::{OpportunityChange, OpportunityFields},
         opportunity_lifecycle::OpportunityOperation,
     },
-    error::{LocSegment, Problem},
+    error::Problem,
     operations::opportunities,
 };
 
@@ -268,19 +268,11 @@ pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) 
     };
     // All problems are shown at once, including problems of fields that could be read.
     for found in written.find_problems(kind).into_vec() {
-        if problems.iter().all(|known: &Problem| last_name(known) != last_name(&found)) {
+        if problems.iter().all(|known: &Problem| field_of(known) != field_of(&found)) {
             problems.push(found);
         }
     }
     if problems.is_empty() { Ok(written) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Returns the field that a problem is about.
-fn last_name(problem: &Problem) -> Option<&str> {
-    problem.loc.iter().rev().find_map(|segment| match segment {
-        LocSegment::Name(name) => Some(name.as_str()),
-        LocSegment::Index(_) => None,
-    })
 }
 
 /// Returns the change that sets all fields of a draft.
@@ -314,7 +306,7 @@ mod tests {
         let Err(Error::Invalid(problems)) = read(&fields, OpportunityKind::Listing, &blank()) else {
             panic!("the form is invalid")
         };
-        let names: Vec<_> = problems.iter().filter_map(last_name).collect();
+        let names: Vec<_> = problems.iter().filter_map(field_of).collect();
         assert_eq!(names, ["title", "budget_min", "deadline", "overview"]);
     }
 

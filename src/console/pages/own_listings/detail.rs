@@ -272,7 +272,7 @@ fn description(page: &OwnListingPage) -> Markup {
 fn assets(context: &Context, page: &OwnListingPage) -> Markup {
     // On a narrow screen, the price is still visible.
     let row = |asset: &Asset| {
-        let title = if is_blank(&asset.title) { "Asset without a title" } else { &asset.title };
+        let title = samples::title_or_default(&asset.title);
         [
             Head::text("Asset")
                 .cell(html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } }),

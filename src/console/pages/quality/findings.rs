@@ -140,13 +140,9 @@ fn subject(context: &Context, finding: &Finding) -> Markup {
 }
 
 fn subject_name(finding: &Finding) -> String {
-    let Some(asset) = &finding.check.asset else {
-        return finding.listing.as_ref().map_or("The whole listing", |(_, title)| title_of(title)).to_owned();
-    };
-    match (is_blank(&asset.title), &asset.repo_full_name) {
-        (false, _) => asset.title.clone(),
-        (true, Some(repository)) => repository.clone(),
-        (true, None) => format!("Untitled {}", kinds::words(asset.kind).0),
+    match &finding.check.asset {
+        Some(asset) => findings::name(asset),
+        None => finding.listing.as_ref().map_or("The whole listing", |(_, title)| title_of(title)).to_owned(),
     }
 }
 

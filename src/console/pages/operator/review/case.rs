@@ -2,11 +2,11 @@
 
 use super::{
     decision, facts,
-    filters::{filters_of, path_of, query_of, title_of},
+    filters::{filters_of, path_of, query_of},
 };
 use crate::{
     console::{
-        pages::{listing, operator::prelude::*},
+        pages::{listing, operator::prelude::*, own_listings::title_of},
         parts::{
             differences,
             listing_view::tier_text,

@@ -2,10 +2,10 @@
 
 use super::{
     facts,
-    filters::{filters_of, path_of, query_of, title_of},
+    filters::{filters_of, path_of, query_of},
 };
 use crate::{
-    console::pages::operator::prelude::*,
+    console::pages::{operator::prelude::*, own_listings::title_of},
     operations::{
         listings,
         review_cases::{self, Case},

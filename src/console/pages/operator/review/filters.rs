@@ -33,8 +33,3 @@ pub fn query_of(filters: &Filters) -> Query {
 pub fn path_of(listing: Uuid, filters: &Filters) -> String {
     query_of(filters).at(&format!("{REVIEW}/{listing}"))
 }
-
-/// Returns the title of a listing, or a replacement if it has none.
-pub fn title_of(title: &str) -> &str {
-    if is_blank(title) { "Listing without a title" } else { title }
-}

@@ -1,8 +1,10 @@
 //! The queue of listings in review.
 
-use super::filters::{KIND, REVIEWED_BEFORE, VENDOR, filters_of, path_of, title_of};
+use super::filters::{KIND, REVIEWED_BEFORE, VENDOR, filters_of, path_of};
 use crate::{
-    console::pages::operator::prelude::*, operations::review_queue, store::review_queue::WaitingListing,
+    console::pages::{operator::prelude::*, own_listings::title_of},
+    operations::review_queue,
+    store::review_queue::WaitingListing,
 };
 
 /// The list.
