@@ -14,22 +14,25 @@ pub fn part_text(part: &SampledPart) -> String {
     match part {
         SampledPart::Files(files) => {
             let at_least = if files.is_complete { "" } else { "at least " };
-            let number = format!(
-                "{at_least}{} of {at_least}{}",
-                text::grouped(files.files),
-                text::counted(files.all_files, "file", "files")
-            );
-            match files.bytes {
-                Some(bytes) => format!("{number}, {} unpacked", text::size(bytes)),
-                None => number,
-            }
+            files_text(at_least, files.files, files.all_files, files.bytes)
         }
-        SampledPart::Tasks { tasks, all } => {
-            format!("{} of {}", text::grouped(*tasks), text::counted(*all, "task", "tasks"))
-        }
+        SampledPart::Tasks { tasks, all } => tasks_text(*tasks, *all),
         SampledPart::Unknown => "not counted: the files of its data are not known (yet)".to_owned(),
         SampledPart::Description => "its description only, since it has no data".to_owned(),
     }
+}
+
+fn files_text(at_least: &str, files: u64, all: u64, bytes: Option<u64>) -> String {
+    let all = text::counted(all, "file", "files");
+    let number = format!("{at_least}{} of {at_least}{all}", text::grouped(files));
+    match bytes {
+        Some(bytes) => format!("{number}, {} unpacked", text::size(bytes)),
+        None => number,
+    }
+}
+
+fn tasks_text(tasks: u64, all: u64) -> String {
+    format!("{} of {}", text::grouped(tasks), text::counted(all, "task", "tasks"))
 }
 
 /// Returns the warning about an asset that a sample has as a whole.
@@ -86,22 +89,10 @@ impl Sums {
     fn text(&self) -> String {
         let mut parts = Vec::new();
         if self.all_files > 0 {
-            let files = format!(
-                "{} of {}",
-                text::grouped(self.files),
-                text::counted(self.all_files, "file", "files")
-            );
-            parts.push(match self.bytes {
-                Some(bytes) => format!("{files}, {} unpacked", text::size(bytes)),
-                None => files,
-            });
+            parts.push(files_text("", self.files, self.all_files, self.bytes));
         }
         if self.all_tasks > 0 {
-            parts.push(format!(
-                "{} of {}",
-                text::grouped(self.tasks),
-                text::counted(self.all_tasks, "task", "tasks")
-            ));
+            parts.push(tasks_text(self.tasks, self.all_tasks));
         }
         parts.join("; ")
     }
