@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::vendors;
+use super::{below, vendors};
 use crate::{
     console::{
         csv,
@@ -252,10 +252,7 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
         (tables::section("bid", "The bid", &html! { p { bdi { (name) } " " (badges::of(status_words(bid.status))) } (facts(&bid)) }))
         (decide)
     };
-    let content = Content::new(format!("{} of {name}", decision.title), body);
-    let content =
-        content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
-    Ok(content.narrow().into())
+    Ok(below(&opportunity, Content::new(format!("{} of {name}", decision.title), body)).into())
 }
 
 /// Identifies the content of the page of a decision: the bidder, the bid, and the delivery.

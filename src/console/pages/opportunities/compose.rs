@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{find_own, kind_word, why_not};
+use super::{below, find_own, kind_word, why_not};
 use crate::{
     console::{forms::field_of, parts::fields::Choice, prelude::*, resources::words},
     domain::{
@@ -84,10 +84,7 @@ impl Page<Buyer> for EditOpportunity {
                 form(&visit.context, opportunity.kind, &before, &own.vendors, sent)
             }
         };
-        let content = Content::new(format!("Edit {}", opportunity.title), body);
-        let content =
-            content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
-        Ok(content.narrow().into())
+        Ok(below(opportunity, Content::new(format!("Edit {}", opportunity.title), body)).into())
     }
 }
 

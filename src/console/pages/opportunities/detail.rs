@@ -130,7 +130,7 @@ fn content(
         .with_parent("Opportunities", paths::OPPORTUNITIES)
         .with_note(html! { (kind_word(opportunity.kind)) " " (badge) })
         .narrow()
-        .with_request(api_path(opportunity))
+        .with_request(format!("/v2/buyer/{}", api_path(opportunity)))
 }
 
 /// A step: its operation, last segment of its path, its label, and whether it is what comes next in a state.

@@ -25,6 +25,14 @@ async fn find_own(visit: &Visit<Buyer>, bids: usize) -> Result<OwnedOpportunity>
     visit.read(find).await
 }
 
+/// Puts a page below that of an opportunity.
+fn below(opportunity: &Opportunity, content: Content) -> Content {
+    content
+        .with_parent("Opportunities", paths::OPPORTUNITIES)
+        .with_parent(&opportunity.title, paths::opportunity(opportunity.id))
+        .narrow()
+}
+
 /// Returns the word for a kind of opportunity.
 pub(super) const fn kind_word(kind: OpportunityKind) -> &'static str {
     match kind {
@@ -148,11 +156,11 @@ pub(super) fn words_of_buyer(opportunity: &Opportunity) -> Markup {
     }
 }
 
-/// Returns the request that reads an opportunity through the API, for its owner.
-fn api_path(opportunity: &Opportunity) -> String {
+/// Returns the end of the path of the request that reads an opportunity through the API.
+pub(super) fn api_path(opportunity: &Opportunity) -> String {
     let collection = match opportunity.kind {
         OpportunityKind::Listing => "opportunities",
         OpportunityKind::Project => "project-opportunities",
     };
-    format!("/v2/buyer/{collection}/{}", opportunity.id)
+    format!("{collection}/{}", opportunity.id)
 }

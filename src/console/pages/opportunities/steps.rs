@@ -1,7 +1,7 @@
 //! The steps of an opportunity: publishing it, moving its deadline, closing and canceling it. None can be undone, so
 //! each asks.
 
-use super::{find_own, why_not};
+use super::{below, find_own, why_not};
 use crate::{
     console::{prelude::*, questions::step_pages},
     domain::{
@@ -106,10 +106,7 @@ async fn find(visit: &Visit<Buyer>) -> Result<Opportunity> {
 
 /// Returns the page of a step: a form, or why there is none.
 fn content(opportunity: &Opportunity, title: &str, body: Markup) -> Content {
-    Content::new(format!("{title}: {}", opportunity.title), body)
-        .with_parent("Opportunities", paths::OPPORTUNITIES)
-        .with_parent(&opportunity.title, paths::opportunity(opportunity.id))
-        .narrow()
+    below(opportunity, Content::new(format!("{title}: {}", opportunity.title), body))
 }
 
 fn forbidden(visit: &Visit<Buyer>, opportunity: &Opportunity, reason: &str) -> Markup {

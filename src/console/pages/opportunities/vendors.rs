@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{find_own, why_not};
+use super::{below, find_own, why_not};
 use crate::{
     console::prelude::*,
     domain::{opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation},
@@ -35,10 +35,8 @@ impl Page<Buyer> for ExcludeVendor {
             }
             _ => form(visit, &own, &path),
         };
-        let content = Content::new(format!("Exclude a vendor: {}", opportunity.title), body);
-        let content =
-            content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
-        Ok(content.narrow().into())
+        let title = format!("Exclude a vendor: {}", opportunity.title);
+        Ok(below(opportunity, Content::new(title, body)).into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     console::{
-        pages::opportunities::{facts, kind_word, status_badge, words_of_buyer},
+        pages::opportunities::{api_path, facts, kind_word, status_badge, words_of_buyer},
         prelude::*,
     },
     domain::opportunities::{Opportunity, OpportunityKind},
@@ -53,10 +53,6 @@ fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Found> {
 
 fn content(context: &Context, found: &Found) -> Content {
     let opportunity = &found.opportunity;
-    let collection = match opportunity.kind {
-        OpportunityKind::Listing => "opportunities",
-        OpportunityKind::Project => "project-opportunities",
-    };
     let answer = match opportunity.kind {
         OpportunityKind::Listing => with_listing(context, found),
         OpportunityKind::Project => with_bid(context, found),
@@ -79,7 +75,7 @@ fn content(context: &Context, found: &Found) -> Content {
         .with_note(
             html! { (kind_word(opportunity.kind)) " of " bdi { (opportunity.owner_name) } " " (badge) },
         )
-        .with_request(format!("/v2/{collection}/{}", opportunity.id))
+        .with_request(format!("/v2/{}", api_path(opportunity)))
 }
 
 /// Returns why the vendor cannot answer, in the words of the pages.
