@@ -173,36 +173,35 @@ pub fn payee(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<
 
 /// Shows the vendor, the amount, and the account of a withdrawal that is paid.
 pub fn of_paid_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
-    of_withdrawal(reader, platform, record, payee(reader, platform, record)?)
+    of_amount(reader, platform, record, "Vendor", payee(reader, platform, record)?)
 }
 
 /// Shows the vendor and the amount of a withdrawal that is not paid.
 pub fn of_failed_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
-    of_withdrawal(reader, platform, record, Markup::default())
+    of_amount(reader, platform, record, "Vendor", Markup::default())
 }
 
-fn of_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord, more: Markup) -> Result<Previewed> {
+/// Shows the team and the amount of a request for credits.
+pub fn of_credit_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    of_amount(reader, platform, record, "Team", Markup::default())
+}
+
+/// Shows the team of a record, under this name, its amount, and what follows.
+fn of_amount(
+    reader: &Reader,
+    platform: Platform,
+    record: &AnyRecord,
+    name: &'static str,
+    more: Markup,
+) -> Result<Previewed> {
     let team = record.id("team_id").unwrap_or_default();
     let names = records::names(reader.rows, platform, &[team])?;
     let amount = amount_of(record, "amount");
     Ok(Previewed::new(move |context| {
         html! {
-            (tables::facts(&[("Vendor", team_link(context, team, &names)), ("Amount", html! { b { (text::money(amount)) } })]))
+            (tables::facts(&[(name, team_link(context, team, &names)), ("Amount", html! { b { (text::money(amount)) } })]))
             (more)
         }
-    }))
-}
-
-/// Shows the team and the amount of a request for credits.
-pub fn of_credit_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
-    let team = record.id("team_id").unwrap_or_default();
-    let names = records::names(reader.rows, platform, &[team])?;
-    let amount = amount_of(record, "amount");
-    Ok(Previewed::new(move |context| {
-        tables::facts(&[
-            ("Team", team_link(context, team, &names)),
-            ("Amount", html! { b { (text::money(amount)) } }),
-        ])
     }))
 }
 
