@@ -261,16 +261,12 @@ fn refused_parts(facts: &Facts) -> Markup {
 }
 
 fn selection(context: &Context, facts: &Facts) -> Markup {
-    let assets: Vec<(String, String)> = facts
-        .selectable
-        .iter()
-        .map(|asset| {
-            let (kind, _) = kinds::words(asset.kind);
-            let note = if asset.has_data { "" } else { ", description only" };
-            (asset.id.to_string(), format!("{}, {kind}, {}{note}", asset.title, text::money(asset.price)))
-        })
-        .collect();
-    let values = assets.iter().map(|(id, text)| (id.as_str(), text.clone()));
+    let assets = &facts.selectable;
+    let values = assets.iter().map(|asset| {
+        let (kind, _) = kinds::words(asset.kind);
+        let note = if asset.has_data { "" } else { ", description only" };
+        (asset.id, format!("{}, {kind}, {}{note}", asset.title, text::money(asset.price)))
+    });
     let is_checked = |id: &str| facts.chosen.assets.iter().any(|asset| asset.to_string() == id);
     if assets.is_empty() {
         return html! { p { "No asset of this listing has a price of its own, so they are only sold together." } };

@@ -1,5 +1,7 @@
 //! Forms and their fields. A field shows what was typed into a refused form, with the problem.
 
+use std::fmt::Display;
+
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
@@ -251,29 +253,30 @@ fn problem_of(name: &str, problem: &str) -> Markup {
 }
 
 /// Returns a list of choices, of which one is chosen: values with their texts.
-pub fn select<'a>(
+pub fn select<V: Display>(
     inputs: &Inputs,
     name: &str,
     label: &str,
-    choices: impl IntoIterator<Item = (&'a str, String)>,
+    choices: impl IntoIterator<Item = (V, String)>,
     chosen: &str,
 ) -> Markup {
     marked_select(inputs, name, (label, false), choices, chosen)
 }
 
 /// Like [`select`], with the mark of a required field if `is_marked`.
-pub fn marked_select<'a>(
+pub fn marked_select<V: Display>(
     inputs: &Inputs,
     name: &str,
     (label, is_marked): (&str, bool),
-    choices: impl IntoIterator<Item = (&'a str, String)>,
+    choices: impl IntoIterator<Item = (V, String)>,
     chosen: &str,
 ) -> Markup {
     inputs.add_label(name, label);
     let problem = inputs.problem(name);
     let described = described_by(name, false, problem.is_some());
     let invalid = problem.as_ref().map(|_| "true");
-    let choices: Vec<(&str, String)> = choices.into_iter().collect();
+    let choices: Vec<(String, String)> =
+        choices.into_iter().map(|(value, text)| (value.to_string(), text)).collect();
     let now = inputs.stored_now(name, chosen);
     let now =
         now.map(|now| choices.iter().find(|(value, _)| *value == now).map_or(now, |(_, text)| text.as_str()));
@@ -344,37 +347,38 @@ fn radios(
 }
 
 /// Returns checkboxes of which any number is checked: values with their texts.
-pub fn checkboxes<'a>(
+pub fn checkboxes<V: Display>(
     inputs: &Inputs,
     name: &str,
     legend: &str,
-    values: impl IntoIterator<Item = (&'a str, String)>,
+    values: impl IntoIterator<Item = (V, String)>,
     is_checked: impl Fn(&str) -> bool,
 ) -> Markup {
     boxes(inputs, name, (legend, false), values, is_checked)
 }
 
 /// Returns checkboxes of which at least one must be checked. The server says so if none is.
-pub fn required_checkboxes<'a>(
+pub fn required_checkboxes<V: Display>(
     inputs: &Inputs,
     name: &str,
     legend: &str,
-    values: impl IntoIterator<Item = (&'a str, String)>,
+    values: impl IntoIterator<Item = (V, String)>,
     is_checked: impl Fn(&str) -> bool,
 ) -> Markup {
     boxes(inputs, name, (legend, true), values, is_checked)
 }
 
-fn boxes<'a>(
+fn boxes<V: Display>(
     inputs: &Inputs,
     name: &str,
     (legend, is_required): (&str, bool),
-    values: impl IntoIterator<Item = (&'a str, String)>,
+    values: impl IntoIterator<Item = (V, String)>,
     is_checked: impl Fn(&str) -> bool,
 ) -> Markup {
     inputs.add_label(name, legend);
     let problem = inputs.problem(name);
-    let values: Vec<(&str, String)> = values.into_iter().collect();
+    let values: Vec<(String, String)> =
+        values.into_iter().map(|(value, text)| (value.to_string(), text)).collect();
     let differs = |value: &str| inputs.is_chosen(name, value, false) != is_checked(value);
     let is_other = inputs.is_outdated() && values.iter().any(|(value, _)| differs(value));
     let checked = values.iter().filter(|(value, _)| is_other && is_checked(value));

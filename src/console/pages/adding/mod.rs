@@ -54,11 +54,9 @@ async fn groups_of(visit: &Visit<Vendor>) -> Result<Vec<Group>> {
 
 /// Returns the list of groups from which that of a new asset is chosen.
 pub fn group_field(inputs: &Inputs, groups: &[Group]) -> Markup {
-    let groups: Vec<(String, &str)> =
-        groups.iter().map(|group| (group.id.to_string(), group.name.as_str())).collect();
-    let default = groups.first().map_or("", |(id, _)| id.as_str());
-    let choices = groups.iter().map(|(id, name)| (id.as_str(), (*name).to_owned()));
-    fields::select(inputs, GROUP, "Group", choices, default)
+    let default = groups.first().map(|group| group.id.to_string()).unwrap_or_default();
+    let choices = groups.iter().map(|group| (group.id, group.name.clone()));
+    fields::select(inputs, GROUP, "Group", choices, &default)
 }
 
 /// Returns the list from which it is chosen whether a new codebase can be sold exclusively.

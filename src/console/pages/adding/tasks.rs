@@ -56,17 +56,14 @@ impl Page<Vendor> for AddTasks {
 
 fn form(context: &Context, tasksets: &[TasksetSummary], groups: &[Group]) -> Markup {
     let inputs = &context.inputs;
-    let ids: Vec<String> = tasksets.iter().map(|taskset| taskset.id.to_string()).collect();
-    let label = |taskset: &TasksetSummary| {
-        format!("{} ({})", taskset.name, text::counted(taskset.tasks, "task", "tasks"))
-    };
-    let choices = ids.iter().map(String::as_str).zip(tasksets.iter().map(label));
+    let choices = tasksets.iter().map(|taskset| {
+        let tasks = text::counted(taskset.tasks, "task", "tasks");
+        (taskset.id, format!("{} ({tasks})", taskset.name))
+    });
     let types = text::word_choices::<TaskType>();
-    let groups: Vec<(String, &str)> =
-        groups.iter().map(|group| (group.id.to_string(), group.name.as_str())).collect();
-    let groups = [("", "One with the name of each taskset".to_owned())]
-        .into_iter()
-        .chain(groups.iter().map(|(id, name)| (id.as_str(), (*name).to_owned())));
+    let groups = groups.iter().map(|group| (group.id.to_string(), group.name.clone()));
+    let none = (String::new(), "One with the name of each taskset".to_owned());
+    let groups = std::iter::once(none).chain(groups);
     let content = html! {
         (fields::required_checkboxes(inputs, "taskset_id", "Tasksets", choices, |_| false))
         @if tasksets.len() == SHOWN { p.note { "Only the newest " (SHOWN) " are shown. Filter by name to find others." } }

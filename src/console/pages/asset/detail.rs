@@ -116,8 +116,7 @@ fn group_form(context: &Context, details: &AssetDetails) -> Markup {
         } };
     }
     let chosen = asset.group.1.to_string();
-    let ids: Vec<String> = groups.iter().map(|group| group.id.to_string()).collect();
-    let choices = ids.iter().map(String::as_str).zip(groups.iter().map(|group| group.name.clone()));
+    let choices = groups.iter().map(|group| (group.id, group.name.clone()));
     fields::form_with_class(
         context,
         &path(asset.id, "move"),

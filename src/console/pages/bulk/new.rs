@@ -226,17 +226,10 @@ fn parameters(
         |text: &str| fields::checkboxes(inputs, "clear", "Or", [("yes", text.to_owned())], |_| false);
     match action {
         BulkActionKind::Move => {
-            let ids: Vec<String> = prepared.groups.iter().map(|group| group.id.to_string()).collect();
-            let names = prepared.groups.iter().map(|group| group.name.clone());
+            let groups = prepared.groups.iter().map(|group| (group.id, group.name.clone()));
             // Rows that are dragged onto a group name it.
             let dragged_to = context.query.get("to_group").unwrap_or_default();
-            fields::select(
-                inputs,
-                "to_group",
-                "To the group",
-                ids.iter().map(String::as_str).zip(names),
-                dragged_to,
-            )
+            fields::select(inputs, "to_group", "To the group", groups, dragged_to)
         }
         BulkActionKind::Attach if prepared.listings.is_empty() => {
             let reason = html! { "Your team has no listing whose assets can be changed: none is a draft, or ready. Make one first, \
@@ -244,13 +237,12 @@ fn parameters(
             badges::warning(&reason)
         }
         BulkActionKind::Attach => {
-            let ids: Vec<String> = prepared.listings.iter().map(|listing| listing.id.to_string()).collect();
-            let titles = prepared.listings.iter().map(|listing| match listing.title.trim() {
-                title if is_blank(title) => "Untitled".to_owned(),
-                title => title.to_owned(),
+            let listings = prepared.listings.iter().map(|listing| match listing.title.trim() {
+                title if is_blank(title) => (listing.id, "Untitled".to_owned()),
+                title => (listing.id, title.to_owned()),
             });
             html! {
-                (fields::select(inputs, "to_listing", "To the listing", ids.iter().map(String::as_str).zip(titles), ""))
+                (fields::select(inputs, "to_listing", "To the listing", listings, ""))
                 p.note { "Assets that lack something are skipped, and you see which." }
             }
         }

@@ -36,10 +36,8 @@ fn search_form(context: &Context, found: &Found) -> Markup {
     let inputs = if state.problems.is_empty() { Inputs::default() } else { Inputs::refused(typed, &refused) };
     let kind_choices = text::choices(kinds::plural);
     let kind_choices = [("", "All kinds".to_owned())].into_iter().chain(kind_choices);
-    let groups: Vec<(String, String)> =
-        found.groups.iter().map(|group| (group.id.to_string(), group.name.clone())).collect();
-    let groups = groups.iter().map(|(id, name)| (id.as_str(), name.clone()));
-    let groups = [("", "All groups".to_owned())].into_iter().chain(groups);
+    let groups = found.groups.iter().map(|group| (group.id.to_string(), group.name.clone()));
+    let groups = [(String::new(), "All groups".to_owned())].into_iter().chain(groups);
     let group = state.group.map(|group| group.to_string()).unwrap_or_default();
     let selection = found.chosen(context).selection();
     let form = html! {

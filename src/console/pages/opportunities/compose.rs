@@ -207,9 +207,7 @@ fn kind_boxes(context: &Context, chosen: &[Kind]) -> Markup {
 }
 
 fn excluded_boxes(context: &Context, excluded: &[Uuid], vendors: &HashMap<Uuid, String>) -> Markup {
-    let ids: Vec<(String, String)> =
-        excluded.iter().map(|id| (id.to_string(), super::vendors::name(vendors, *id))).collect();
-    let values = ids.iter().map(|(id, name)| (id.as_str(), name.clone()));
+    let values = excluded.iter().map(|id| (*id, super::vendors::name(vendors, *id)));
     fields::checkboxes(&context.inputs, "excluded_team_ids", "Excluded vendors", values, |_| true)
 }
 

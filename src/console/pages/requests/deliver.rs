@@ -95,12 +95,10 @@ fn search(visit: &Visit<Vendor>) -> Markup {
 fn choice(visit: &Visit<Vendor>, tasksets: &[TasksetSummary], back: &str) -> Markup {
     let has_more = tasksets.len() > MAX_DELIVERY_TASKSETS;
     let shown = &tasksets[..tasksets.len().min(MAX_DELIVERY_TASKSETS)];
-    let ids: Vec<String> = shown.iter().map(|taskset| taskset.id.to_string()).collect();
-    let texts = shown.iter().map(|taskset| {
+    let values = shown.iter().map(|taskset| {
         let tasks = text::counted(taskset.tasks, "task", "tasks");
-        format!("{}: {tasks}, made {}", taskset.name, text::day_text(taskset.created_at))
+        (taskset.id, format!("{}: {tasks}, made {}", taskset.name, text::day_text(taskset.created_at)))
     });
-    let values = ids.iter().map(String::as_str).zip(texts);
     let content = html! {
         (fields::required_checkboxes(&visit.inputs, TASKSETS, "Tasksets of your team", values, |_| false))
         @if has_more { p.note { "These are your newest tasksets. Restrict them by name to see others." } }
