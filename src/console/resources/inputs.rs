@@ -105,11 +105,6 @@ pub fn words(fields: &Fields, name: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether a box was checked.
-pub fn tick(fields: &Fields, name: &str) -> bool {
-    fields.is_checked(name)
-}
-
 /// Returns the chosen value of a field. Fails with a problem at the field if it is not one of the values.
 pub fn choice<E: StringEnum>(fields: &Fields, name: &'static str) -> Result<E> {
     fields.get(name).and_then(E::parse).ok_or_else(|| invalid(name, "Choose one of these."))

@@ -14,7 +14,7 @@ mod rows;
 mod steps;
 
 pub use self::{
-    inputs::{choice, id, ids, number, optional_id, required_number, tick, typed, words},
+    inputs::{choice, id, ids, number, optional_id, required_number, typed, words},
     record::RecordPage,
     resource::{
         DeriveColumns, Key, Links, Previewed, RecordTitle, RenderFn, Resource, Revealed, Step, path_of,

@@ -1,6 +1,6 @@
 //! A change of many assets: its progress, and the changed and skipped assets.
 
-use super::{assets, numbers, phrase, reason, state};
+use super::{assets, below_inventory, numbers, phrase, reason, state};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
     domain::bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
@@ -29,11 +29,8 @@ impl Page<Vendor> for BulkChangePage {
             (skipped(&visit.context, &found))
         };
         let inventory = visit.links.to(paths::INVENTORY);
-        let content = Content::new(phrase(change.action.kind(), change.selected), body)
-            .with_parent("Inventory", paths::INVENTORY)
-            .with_parent("Changes of many assets", paths::BULK_CHANGES)
-            .with_actions(html! { a.button href=(inventory) { "Back to the inventory" } });
-        Ok(content.narrow().into())
+        let content = below_inventory(Content::new(phrase(change.action.kind(), change.selected), body));
+        Ok(content.with_actions(html! { a.button href=(inventory) { "Back to the inventory" } }).into())
     }
 }
 

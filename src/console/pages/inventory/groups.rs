@@ -115,14 +115,16 @@ impl Page<Vendor> for DeleteGroup {
         let (group, count) = visit.read(read).await?;
         let here = assets_path(id);
         let body = match (group.is_default, count) {
-            (true, _) => refused("The default group cannot be deleted. Rename it, or delete another group."),
+            (true, _) => {
+                badges::warning("The default group cannot be deleted. Rename it, or delete another group.")
+            }
             (false, 0) => {
                 let lost = html! { p { "The group " bdi { (group.name) } " has no assets. Only the group itself is deleted." } };
                 fields::question(&visit.context, &lost, ("danger primary", "Delete the group"), &here)
             }
             (false, count) => {
                 let has = text::counted(count, "asset", "assets");
-                refused(&format!(
+                badges::warning(format!(
                     "The group has {has}. Move them to another group first, then delete this one."
                 ))
             }
@@ -135,10 +137,6 @@ impl Page<Vendor> for DeleteGroup {
         };
         Ok(below_inventory(Content::new("Delete this group?", body)))
     }
-}
-
-fn refused(reason: &str) -> Markup {
-    badges::warning(reason)
 }
 
 impl FormPage<Vendor> for DeleteGroup {

@@ -162,7 +162,7 @@ const STEPS: &[Step] = &[
             fields.require("retires_at", "Enter a day, for example 2027-01-31.")?;
             let input = DeprecationInput {
                 retires_at: fields.start_of_day("retires_at", record.time("retires_at"))?.unwrap_or_default(),
-                accepts_new_listings: resources::tick(fields, "accepts_new_listings"),
+                accepts_new_listings: fields.is_checked("accepts_new_listings"),
                 message: resources::typed(fields, "message"),
             };
             asset_types::deprecate(writer, operator.platform(), kind_of(record)?, &input).map(|_| None)

@@ -52,8 +52,7 @@ fn typed(fields: &Fields) -> Result<impl FnOnce(&mut ListingFields)> {
     let (price, sample_price) = (fields.amount("price")?, fields.amount("sample_price")?);
     let (domain_tags, tag_slugs) =
         (resources::words(fields, "domain_tags"), resources::words(fields, "tag_slugs"));
-    let (accepts_bids, is_exclusive) =
-        (resources::tick(fields, "accepts_bids"), resources::tick(fields, "exclusive"));
+    let (accepts_bids, is_exclusive) = (fields.is_checked("accepts_bids"), fields.is_checked("exclusive"));
     Ok(move |listing: &mut ListingFields| {
         let (title, description, terms) = (
             fields.text("title", &listing.title),

@@ -103,7 +103,7 @@ fn add_task(
         description: fields.get("description").map(str::to_owned),
         external_id: fields.get("external_id").map(str::to_owned),
         tags: Vec::new(),
-        binarized: resources::tick(fields, "binarized"),
+        binarized: fields.is_checked("binarized"),
         column_values: std::collections::BTreeMap::new(),
     };
     let vendor = inputs::vendor(writer, operator, &taskset)?;

@@ -76,7 +76,7 @@ impl Resource for Teams {
                 is_vendor: roles.contains(&Role::Vendor),
                 is_buyer: roles.contains(&Role::Buyer),
                 tier: tier(fields)?,
-                has_accepted_nda: resources::tick(fields, "nda_accepted"),
+                has_accepted_nda: fields.is_checked("nda_accepted"),
             };
             Ok(Some(resources::path_of::<Teams>(&teams::create(writer, &input)?.to_string())))
         },

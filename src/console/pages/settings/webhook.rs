@@ -1,7 +1,7 @@
 //! A webhook of the team, its deliveries, and its buttons.
 
 use super::{
-    webhook_forms::{below_webhooks, event_text, path},
+    webhook_forms::{below_webhook, below_webhooks, event_text, path},
     webhooks::{events_text, state},
 };
 use crate::{
@@ -218,8 +218,7 @@ impl Page<Member> for DeliveryPage {
             (tables::section("attempts", "Attempts", &self::attempts(&attempts)))
             (tables::section("message", "Message", &html! { pre { code.long { (delivery.body) } } }))
         };
-        let content = Content::new(Self::TITLE, body);
-        let content = below_webhooks(content).with_parent("Webhook", paths::webhook(webhook)).narrow();
+        let content = below_webhook(Content::new(Self::TITLE, body), webhook);
         let again = format!("{}/redeliver", paths::webhook_delivery(webhook, delivery.id));
         Ok(match found_webhook.disabled {
             None => content.with_actions(fields::button(&visit.context, &again, "Send again", "")).into(),

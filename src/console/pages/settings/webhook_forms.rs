@@ -184,7 +184,8 @@ async fn find(visit: &Visit<Member>) -> Result<Webhook> {
     visit.read(move |reader, member| team_webhooks::find(reader.rows, member, id)).await
 }
 
-fn below_webhook(content: Content, webhook: Uuid) -> Content {
+/// Puts a page below that of a webhook.
+pub fn below_webhook(content: Content, webhook: Uuid) -> Content {
     below_webhooks(content).with_parent("Webhook", paths::webhook(webhook)).narrow()
 }
 
