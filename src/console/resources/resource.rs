@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::const_text::{self, ConstText};
 use crate::{
     console::{
-        described::{Input, RecordField},
+        described::{FieldFormat, Input, RecordField},
         forms::Fields,
         list_filters::ListFilter,
         navigation::NavigationItem,
@@ -85,8 +85,8 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// What identifies a record.
     const KEY: Key = Key::Id("id");
 
-    /// How the title of the page of a record is made.
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind(Self::TITLE);
+    /// How the title of the page of a record is made: by default, by the field that names it.
+    const RECORD_TITLE: RecordTitle = RecordTitle::by(&Self::FIELDS[0]);
 
     /// Returns the identity of a record in an address; fails if it identifies none.
     fn identify(text: &str) -> Result<RecordKey> {
@@ -180,6 +180,17 @@ pub enum RecordTitle {
     Number(&'static str, &'static str),
     /// From a word in a column that is stored with underscores.
     Words(&'static str),
+}
+
+impl RecordTitle {
+    /// Returns how titles are made by the field that names the records.
+    const fn by(field: &RecordField) -> RecordTitle {
+        match field.format {
+            FieldFormat::Id => RecordTitle::Kind(field.label),
+            FieldFormat::Word => RecordTitle::Words(field.name),
+            _ => RecordTitle::Column(field.name),
+        }
+    }
 }
 
 /// Renders the content above or below the fields on the page of a record.

@@ -45,8 +45,6 @@ impl Resource for AssetTypes {
 
     const KEY: Key = Key::Name("slug");
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
-
     const DERIVED_COLUMNS: DeriveColumns = |record, now| {
         let stage = state_of(record, now).stage.as_str();
         record.set("stage", Value::Text(stage.to_owned()));

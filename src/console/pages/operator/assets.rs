@@ -59,8 +59,6 @@ impl Resource for Assets {
 
     const KEY: Key = Key::Id("uuid");
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
-
     const LINKS: Links = |record| vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))];
 
     const STEPS: &'static [Step] = &[Step {

@@ -39,8 +39,6 @@ impl Resource for Audit {
 
     const KEY: Key = Key::Number("number");
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Words("operation");
-
     fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let changes = FieldChanges::of(reader, platform, record)?;
         Ok(Some(Box::new(move |context| changes.show(context))))

@@ -55,8 +55,6 @@ impl Resource for Bids {
         ListFilter::text("listing_id", "Listing, by title or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Bid");
-
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Make a bid",
         question: "You bid in the name of a buyer, who can have one bid on a listing. The vendor is notified. No money is taken.",

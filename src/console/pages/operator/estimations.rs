@@ -19,7 +19,6 @@ impl Resource for Estimations {
     const RECORDS: &'static Records = &ESTIMATION_RECORDS;
     const EMPTY: &'static str = "Repositories that vendors want to have estimated appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     const FIELDS: &'static [RecordField] = &[
         RecordField::listed("name", "Name", Plain),

@@ -69,8 +69,6 @@ impl Resource for Grants {
 
     const KEY: Key = Key::Id("uuid");
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
-
     const STEPS: &'static [Step] = &[Step {
         name: "revoke",
         label: "Revoke",

@@ -45,8 +45,6 @@ impl Resource for Keys {
 
     const KEY: Key = Key::Id("uuid");
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
-
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
         record.id("team_uuid")
     }
@@ -94,8 +92,6 @@ impl Resource for OperatorKeys {
     const DERIVED_COLUMNS: DeriveColumns = set_status;
 
     const KEY: Key = Key::Id("uuid");
-
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     fn team_of(_: &AnyRecord) -> Option<Uuid> {
         None

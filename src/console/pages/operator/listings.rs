@@ -72,8 +72,6 @@ impl Resource for Listings {
         ListFilter::text("team_id", "Vendor, by name or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
-
     const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         // The name of the field in which another place is typed.
         record.set("place", record.get("featured").clone());

@@ -34,8 +34,6 @@ impl Resource for Notifications {
         ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
-
     const STEPS: &'static [Step] = &[Step {
         name: "read",
         label: "Mark as read",

@@ -80,8 +80,6 @@ impl Resource for Opportunities {
     const FILTERS: &'static [ListFilter] = FILTERS;
 
     const DERIVED_COLUMNS: DeriveColumns = derive_columns;
-
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 }
 
 impl Resource for Projects {
@@ -97,8 +95,6 @@ impl Resource for Projects {
     const FILTERS: &'static [ListFilter] = FILTERS;
 
     const DERIVED_COLUMNS: DeriveColumns = derive_columns;
-
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
     const LINKS: Links =
         |record| vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={}", Self::key_of(record)))];

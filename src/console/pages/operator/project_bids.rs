@@ -51,8 +51,6 @@ impl Resource for ProjectBids {
         record.set("delivered", Value::Text(serde_json::to_string(&ids).unwrap_or_default()));
     };
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Bid");
-
     const STEPS: &'static [Step] = STEPS;
 
     const NEW: Option<&'static Step> = Some(&Step {

@@ -75,8 +75,6 @@ impl Resource for Purchases {
         ListFilter::text("listing_id", "Listing, by title or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Purchase");
-
     const LINKS: Links =
         |record| vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))];
 

@@ -49,8 +49,6 @@ impl Resource for QualityRuns {
         ListFilter::text("asset_id", "Asset, by title or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Run");
-
     const STEPS: &'static [Step] = &[Step {
         name: "cancel",
         label: "Cancel",

@@ -48,8 +48,6 @@ impl Resource for Tasks {
         ListFilter::choice("deleted", "Deleted", resources::yes_or_no),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
-
     const LINKS: Links = |record| vec![("Versions", format!("{VERSIONS}?task_id={}", Self::key_of(record)))];
 
     const STEPS: &'static [Step] = &[Step {

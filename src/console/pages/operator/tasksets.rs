@@ -34,8 +34,6 @@ impl Resource for Tasksets {
     const FILTERS: &'static [ListFilter] =
         &[ListFilter::text("name", "Name, as it is"), ListFilter::text("team_id", "Vendor, by name or ID")];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
-
     const LINKS: Links = |record| {
         let id = Self::key_of(record);
         vec![
@@ -109,8 +107,6 @@ impl Resource for TraceImports {
         ListFilter::choice("status", "Status", text::word_choices::<TraceImportStatus>),
         ListFilter::text("taskset_id", "Taskset, by name or ID"),
     ];
-
-    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Import");
 
     fn below_fields(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let problems: Vec<RejectedLine> =

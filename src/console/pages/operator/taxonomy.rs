@@ -78,7 +78,6 @@ impl Resource for Domains {
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
     const FIELDS: &'static [RecordField] = LABELS;
     const KEY: Key = Key::Name("slug");
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
     const STEPS: &'static [Step] = &[Step {
         operation: "update_domain",
@@ -109,7 +108,6 @@ impl Resource for ContentTags {
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
     const FIELDS: &'static [RecordField] = LABELS;
     const KEY: Key = Key::Name("slug");
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
     const STEPS: &'static [Step] = &[Step {
         operation: "update_content_tag",
@@ -139,7 +137,6 @@ impl Resource for InventoryTags {
     const EMPTY: &'static str = "Tags that describe listings in more detail than a domain appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
     const KEY: Key = Key::Name("slug");
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
     const FIELDS: &'static [RecordField] = &[
         RecordField::listed("label", "Name", Plain),

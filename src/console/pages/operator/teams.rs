@@ -45,8 +45,6 @@ impl Resource for Teams {
         record.set("status", Value::Text(status.to_owned()));
     };
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
-
     fn team_of(record: &AnyRecord) -> Option<uuid::Uuid> {
         record.id("id")
     }

@@ -15,7 +15,6 @@ impl Resource for Uploads {
         "Files that a program of the market is sending for a team appear here until they are complete.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
     const KEY: Key = Key::Id("uuid");
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("file_name");
     const FIXED: &'static [(&'static str, bool)] = &[("in_progress", true)];
 
     const FIELDS: &'static [RecordField] = &[

@@ -59,8 +59,6 @@ impl Resource for Webhooks {
         ListFilter::text("team_id", "Team, by name or ID"),
     ];
 
-    const RECORD_TITLE: RecordTitle = RecordTitle::Column("url");
-
     const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         if record.is_true("failing") && record.time("disabled_at").is_none() {
             record.set("status", Value::Text("failing".to_owned()));
