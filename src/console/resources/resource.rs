@@ -129,7 +129,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
 
     /// Returns the ID of the team that a record belongs to, for the audit; `None` if it belongs to none.
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
-        record.id("team_id")
+        record.id("team_id").or_else(|| record.id("team_uuid"))
     }
 
     /// Returns the lists about a record: labels and paths.

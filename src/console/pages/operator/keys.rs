@@ -45,10 +45,6 @@ impl Resource for Keys {
 
     const KEY: Key = Key::Id("uuid");
 
-    fn team_of(record: &AnyRecord) -> Option<Uuid> {
-        record.id("team_uuid")
-    }
-
     const STEPS: &'static [Step] = &steps::<Keys>(["update_key", "rotate_key", "revoke_key"]);
 
     const NEW: Option<&'static Step> = Some(&Step {
@@ -92,10 +88,6 @@ impl Resource for OperatorKeys {
     const DERIVED_COLUMNS: DeriveColumns = set_status;
 
     const KEY: Key = Key::Id("uuid");
-
-    fn team_of(_: &AnyRecord) -> Option<Uuid> {
-        None
-    }
 
     const STEPS: &'static [Step] =
         &steps::<OperatorKeys>(["update_operator_key", "rotate_operator_key", "revoke_operator_key"]);

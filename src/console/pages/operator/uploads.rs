@@ -29,10 +29,6 @@ impl Resource for Uploads {
 
     const FILTERS: &'static [ListFilter] = &[ListFilter::text("team_id", "Team, by name or ID")];
 
-    fn team_of(record: &AnyRecord) -> Option<Uuid> {
-        record.id("team_uuid")
-    }
-
     const STEPS: &'static [Step] = &[Step {
         name: "cancel",
         label: "Cancel",
