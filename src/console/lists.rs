@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{
     address::Query,
     answer::{Answer, Content},
+    const_text,
     csv::{self, Part},
     forms::{Fields, Inputs},
     list_filters::ListFilter,
@@ -182,7 +183,7 @@ pub trait List<A: Proof>: Sized + Send + Sync + 'static {
     const TITLE: &'static str;
 
     /// Name of the file, without its extension.
-    const FILE_NAME: &'static str;
+    const FILE_NAME: &'static str = const_text::last_segment(Self::PATH);
 
     /// Section and label of its link in the navigation; `None` without a link.
     const NAVIGATION: Option<NavigationItem> = None;

@@ -8,6 +8,7 @@ mod answer;
 mod assets;
 mod banners;
 mod changes;
+mod const_text;
 mod csv;
 mod described;
 mod forms;

@@ -14,7 +14,6 @@ pub struct Bids;
 impl List<Buyer> for Bids {
     const PATH: &'static str = paths::BIDS;
     const TITLE: &'static str = "Bids";
-    const FILE_NAME: &'static str = "bids";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Bids"));
     const BUDGET: Budget = Budget::Purchases;
 

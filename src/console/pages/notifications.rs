@@ -25,7 +25,6 @@ pub struct Notifications;
 impl List<Member> for Notifications {
     const PATH: &'static str = paths::NOTIFICATIONS;
     const TITLE: &'static str = "Notifications";
-    const FILE_NAME: &'static str = "notifications";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Team.link("Notifications"));
 
     type Row = Notification;

@@ -12,7 +12,6 @@ pub struct Purchases;
 impl List<Buyer> for Purchases {
     const PATH: &'static str = paths::PURCHASES;
     const TITLE: &'static str = "Purchases";
-    const FILE_NAME: &'static str = "purchases";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Purchases"));
     const BUDGET: Budget = Budget::Purchases;
 

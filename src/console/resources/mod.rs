@@ -3,7 +3,6 @@
 //!
 //! A resource is declared once, by [`Resource`]: where its records are, what is shown of them, and what can be done to them.
 
-mod const_text;
 mod info;
 mod inputs;
 mod list;

@@ -4,9 +4,9 @@ use marketplace_text::is_blank;
 use maud::Markup;
 use uuid::Uuid;
 
-use super::const_text::{self, ConstText};
 use crate::{
     console::{
+        const_text::{self, ConstText},
         described::{FieldFormat, Input, RecordField},
         forms::Fields,
         list_filters::ListFilter,

@@ -13,7 +13,6 @@ pub struct Estimations;
 impl List<Vendor> for Estimations {
     const PATH: &'static str = paths::ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
-    const FILE_NAME: &'static str = "estimations";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Estimations"));
 
     type Row = TeamEstimation;

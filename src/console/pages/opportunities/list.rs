@@ -19,7 +19,6 @@ pub struct Listed {
 impl List<Buyer> for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
-    const FILE_NAME: &'static str = "opportunities";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Opportunities"));
 
     type Row = Listed;

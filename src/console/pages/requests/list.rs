@@ -17,7 +17,6 @@ pub struct Requests;
 impl List<Vendor> for Requests {
     const PATH: &'static str = paths::DATA_REQUESTS;
     const TITLE: &'static str = "Requests for data";
-    const FILE_NAME: &'static str = "requests";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Requests"));
 
     type Row = OpenRequest;

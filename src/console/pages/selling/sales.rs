@@ -14,7 +14,6 @@ pub struct Sales;
 impl List<Vendor> for Sales {
     const PATH: &'static str = paths::SALES;
     const TITLE: &'static str = "Sales";
-    const FILE_NAME: &'static str = "sales";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Sales"));
     const BUDGET: Budget = Budget::Sales;
 

@@ -12,7 +12,6 @@ pub struct Withdrawals;
 impl List<Member> for Withdrawals {
     const PATH: &'static str = paths::WITHDRAWALS;
     const TITLE: &'static str = "Withdrawals";
-    const FILE_NAME: &'static str = "withdrawals";
 
     type Row = TeamWithdrawal;
 

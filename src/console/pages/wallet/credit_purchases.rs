@@ -17,7 +17,6 @@ pub struct CreditPurchases;
 impl List<Member> for CreditPurchases {
     const PATH: &'static str = paths::CREDIT_PURCHASES;
     const TITLE: &'static str = "Requests for credits";
-    const FILE_NAME: &'static str = "credit-purchases";
 
     type Row = TeamCreditPurchase;
 

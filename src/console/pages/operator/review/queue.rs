@@ -13,7 +13,6 @@ pub struct ReviewQueue;
 impl List<Operator> for ReviewQueue {
     const PATH: &'static str = REVIEW;
     const TITLE: &'static str = "Review";
-    const FILE_NAME: &'static str = "review";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Review"));
 
     type Row = WaitingListing;

@@ -1,4 +1,4 @@
-//! Joins texts at compile time. So a resource states only its path, and other paths are derived from it.
+//! Joins texts at compile time. So a resource or a list states only its path, and other paths and names are derived from it.
 
 /// Number of bytes that a text can have.
 const MAX_BYTES: usize = 96;
