@@ -156,6 +156,12 @@ impl Fields {
         self.amount(name)?.ok_or_else(|| invalid(name, &amount_problem(None)))
     }
 
+    /// Returns the time in a field, in UTC, as people write it, such as `2026-04-01 09:00`; `None` if nothing was typed. Fails with
+    /// a problem at the field.
+    pub fn moment(&self, name: &'static str) -> Result<Option<Timestamp>> {
+        self.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_moment)
+    }
+
     /// Returns the time at which the day in a field begins, in UTC; `None` if nothing was typed. The day of the time that the form
     /// showed keeps that time. Fails with a problem at the field.
     pub fn start_of_day(&self, name: &'static str, shown: Option<Timestamp>) -> Result<Option<Timestamp>> {
@@ -189,6 +195,14 @@ impl Fields {
         let is_key = |key: &&str| key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_graphic());
         self.get(KEY_FIELD).filter(is_key)
     }
+}
+
+/// Parses a time in UTC: a day, a day with hours and minutes, or a whole timestamp.
+fn parse_moment(text: &str) -> Option<Timestamp> {
+    let text = text.replacen(' ', "T", 1);
+    [text.clone(), format!("{text}Z"), format!("{text}:00Z"), format!("{text}T00:00:00Z")]
+        .iter()
+        .find_map(|candidate| Timestamp::parse(candidate))
 }
 
 /// Returns a value, or collects its problems, so that a page shows all problems of a form at once. Fails for other errors.
@@ -389,6 +403,18 @@ mod tests {
             let error = fields.amount("price").unwrap_err();
             let inputs = Inputs::refused(fields, &error);
             assert_eq!(inputs.problem("price").as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let nine = Timestamp::parse("2026-04-01T09:00:00Z");
+        for text in ["2026-04-01 09:00", "2026-04-01T09:00", "2026-04-01 09:00:00", "2026-04-01T09:00:00Z"] {
+            assert_eq!(parse_moment(text), nine, "{text}");
+        }
+        assert_eq!(parse_moment("2026-04-01"), Timestamp::parse("2026-04-01T00:00:00Z"));
+        for text in ["", "tomorrow", "09:00", "2026-13-01"] {
+            assert_eq!(parse_moment(text), None, "{text}");
         }
     }
 

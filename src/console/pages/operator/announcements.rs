@@ -2,7 +2,7 @@
 
 use super::{maintenance, prelude::*};
 use crate::{
-    console::{banners, pages::world_clock::parse_time, resources::choice},
+    console::{banners, resources::choice},
     domain::announcements::{Announcement, AnnouncementLevel},
     operations::{
         announcements::{self, StoredAnnouncement},
@@ -119,10 +119,6 @@ fn typed(time: Option<Timestamp>) -> String {
     time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(16).collect()).unwrap_or_default()
 }
 
-fn time(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
-    fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
-}
-
 /// Returns the time that was sent; or the stored time if the field still has the text of the page, which has no seconds.
 fn unless_kept(
     fields: &Fields,
@@ -139,8 +135,8 @@ impl FormPage<ActingOperator> for Announce {
         let mut announcement = Announcement {
             text: fields.require("text", "Enter the text of the announcement.")?.to_owned(),
             level: choice(fields, "level")?,
-            starts_at: time(fields, "starts_at")?,
-            ends_at: time(fields, "ends_at")?,
+            starts_at: fields.moment("starts_at")?,
+            ends_at: fields.moment("ends_at")?,
         };
         let sent = fields.clone();
         let change = Change::new("set_announcement", "announcement", "announcement");

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    list::clock_badge,
-    place::{audit, below_world, find, path},
-};
+use super::place::{audit, below_world, find, path};
 use crate::{
     clock::ClockState,
     console::pages::{
         operator::prelude::*,
-        world_clock::{forms, mode, target},
+        world_clock::{clock_badge, forms, mode, target},
     },
     domain::clock_modes::ClockMode,
     market::Market,

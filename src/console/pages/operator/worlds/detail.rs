@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{
-    list::clock_badge,
-    place::{WORLDS, audit, find, path, question},
-};
+use super::place::{WORLDS, audit, find, path, question};
 use crate::{
     clock::ClockState,
-    console::{address::PREFIX, pages::operator::prelude::*},
+    console::{
+        address::PREFIX,
+        pages::{operator::prelude::*, world_clock::clock_badge},
+    },
     web::world_host::SandboxHost,
     worlds::{World, WorldKey},
 };

@@ -1,7 +1,7 @@
 //! Reads the form for a fault.
 
 use crate::{
-    console::pages::{operator::prelude::*, world_clock::parse_time},
+    console::pages::operator::prelude::*,
     domain::{events::EventType, jobs::JobKind, typed_numbers::parse_whole_number},
     string_enum::string_enum,
     web::documented_operations::DocumentedOperations,
@@ -141,15 +141,14 @@ fn webhooks(fields: &Fields) -> Result<FaultRule> {
 
 fn timing(fields: &Fields) -> Result<FaultTiming> {
     const COUNT: &str = "Enter a whole number from 1.";
-    const TIME: &str = "Enter a time in UTC, for example 2026-04-01 09:00.";
     let nth = number(fields, "nth", COUNT, 1..=i64::MAX)?.map(i64::unsigned_abs);
     let next = number(fields, "next", COUNT, 1..=i64::MAX)?.map(i64::unsigned_abs);
     if nth.is_some() && next.is_some() {
         return Err(invalid("next", "One case alone needs no number of cases."));
     }
     let share = number(fields, "share", "Enter a number from 0 to 100.", 0..=100)?;
-    let from: Option<Timestamp> = fields.parsed("from", TIME, parse_time)?;
-    let until: Option<Timestamp> = fields.parsed("until", TIME, parse_time)?;
+    let from = fields.moment("from")?;
+    let until = fields.moment("until")?;
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
         return Err(invalid("until", "It must be later than the time from which the fault applies."));
     }

@@ -1,7 +1,10 @@
 //! The worlds of the server.
 
 use super::place::{WORLDS, path};
-use crate::{clock::ClockState, console::pages::operator::prelude::*};
+use crate::{
+    clock::ClockState,
+    console::pages::{operator::prelude::*, world_clock::clock_badge},
+};
 
 /// The page.
 pub struct WorldList;
@@ -80,9 +83,4 @@ fn table(context: &Context, worlds: &[WorldRow]) -> Markup {
         ]
     };
     tables::of("Worlds", worlds, row)
-}
-
-/// Returns whether a clock runs, as a badge.
-pub fn clock_badge(is_running: bool) -> Markup {
-    if is_running { badges::badge(Tone::Good, "Running") } else { badges::badge(Tone::Waiting, "Stopped") }
 }

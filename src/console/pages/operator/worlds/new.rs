@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::place::{WORLDS, path};
 use crate::{
-    console::pages::{operator::prelude::*, world_clock::parse_time},
+    console::pages::operator::prelude::*,
     domain::{clock_modes::ClockMode, row_ids::KeyRowId, typed_numbers::parse_whole_number},
     operations::access::ActingProof as _,
     worlds::{self, JobTiming, NewWorld, WebhookMode},
@@ -76,7 +76,7 @@ fn read(fields: &Fields, creator: Option<KeyRowId>) -> Result<NewWorld> {
         }
         None => format!("world-{}", &Uuid::new_v4().simple().to_string()[..8]),
     };
-    let now = fields.parsed("now", "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)?;
+    let now = fields.moment("now")?;
     let seed = fields.parsed("seed", "Enter a whole number, which is not negative.", |text| {
         parse_whole_number(text).and_then(|seed| u64::try_from(seed).ok())
     })?;
