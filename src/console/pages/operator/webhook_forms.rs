@@ -11,7 +11,7 @@ use crate::{
         resources::{RecordPage, RecordStep},
     },
     domain::events::EventType,
-    operations::webhooks::{self, WebhookChange, WebhookInput},
+    operations::webhooks::{self, WebhookInput},
     store::records::{any_record::RecordKey, webhooks::WEBHOOKS as WEBHOOK_RECORDS},
 };
 
@@ -123,18 +123,12 @@ fn seen(record: &AnyRecord) -> Seen {
 impl FormPage<ActingOperator> for ChangeWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
-        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let input = Input::read(visit, fields).await?;
         let change = Change::new(Self::OPERATIONS[0], "webhook", id);
         let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
             let (platform, key) = (operator.platform(), RecordKey::Id(id));
             seen(&records::find_any(writer.rows, platform, &WEBHOOK_RECORDS, &key)?).check(&sent)?;
-            let wanted = WebhookChange {
-                url: Some(&url),
-                description: Some(&description),
-                event_types: Some(&event_types),
-                status: None,
-            };
-            change.team = webhooks::update(writer, operator.platform(), id, &wanted)?.team_id;
+            change.team = webhooks::update(writer, platform, id, &input.change())?.team_id;
             Ok(())
         });
         perform.await?;

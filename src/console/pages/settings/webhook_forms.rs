@@ -74,6 +74,16 @@ impl Input {
             _ => Err(Error::Invalid(problems)),
         }
     }
+
+    /// Returns the change of a webhook that sets the fields.
+    pub fn change(&self) -> WebhookChange<'_> {
+        WebhookChange {
+            url: Some(&self.url),
+            description: Some(&self.description),
+            event_types: Some(&self.event_types),
+            status: None,
+        }
+    }
 }
 
 fn input_fields(inputs: &Inputs, webhook: Option<&Webhook>) -> Markup {
@@ -215,16 +225,10 @@ fn seen(webhook: &Webhook) -> Seen {
 impl FormPage<Member> for ChangeWebhook {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let (id, sent) = (visit.id(0)?, fields.clone());
-        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let input = Input::read(visit, fields).await?;
         let work = move |writer: &mut Writer, member: &Member| {
             seen(&team_webhooks::find(writer.rows, member, id)?).check(&sent)?;
-            let change = WebhookChange {
-                url: Some(&url),
-                description: Some(&description),
-                event_types: Some(&event_types),
-                status: None,
-            };
-            team_webhooks::update(writer, member, id, &change).map(drop)
+            team_webhooks::update(writer, member, id, &input.change()).map(drop)
         };
         changes::perform(visit, fields, Change::new("update_webhook", "webhook", id), work).await?;
         Ok(Answer::done(&paths::webhook(id), Notice::WebhookChanged))
