@@ -125,102 +125,76 @@ pub const HELP: &str = "/help";
 /// The clock of a world.
 pub const WORLD_CLOCK: &str = "/world-clock";
 
-/// Returns the path of a listing.
-pub fn listing(id: Uuid) -> String {
-    format!("/listings/{id}")
+/// Declares functions that return the paths of records, or of pages about them, from IDs.
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident($($id:ident),+) = $path:literal;)+) => {
+        $(
+            $(#[$doc])*
+            pub fn $name($($id: Uuid),+) -> String {
+                format!($path)
+            }
+        )+
+    };
 }
 
-/// Returns the path on which a listing, or a part of it, is bought.
-pub fn buy(listing: Uuid) -> String {
-    format!("/listings/{listing}/buy")
-}
+paths! {
+    /// Returns the path of a listing.
+    listing(id) = "/listings/{id}";
 
-/// Returns the path on which a bid on a listing is made.
-pub fn make_bid(listing: Uuid) -> String {
-    format!("/listings/{listing}/bid")
-}
+    /// Returns the path on which a listing, or a part of it, is bought.
+    buy(listing) = "/listings/{listing}/buy";
 
-/// Returns the path of a taskset in a listing.
-pub fn taskset(listing: Uuid, taskset: Uuid) -> String {
-    format!("/listings/{listing}/tasksets/{taskset}")
-}
+    /// Returns the path on which a bid on a listing is made.
+    make_bid(listing) = "/listings/{listing}/bid";
 
-/// Returns the path of a purchase.
-pub fn purchase(id: Uuid) -> String {
-    format!("{PURCHASES}/{id}")
-}
+    /// Returns the path of a taskset in a listing.
+    taskset(listing, taskset) = "/listings/{listing}/tasksets/{taskset}";
 
-/// Returns the path of a bid of the team.
-pub fn bid(id: Uuid) -> String {
-    format!("{BIDS}/{id}")
-}
+    /// Returns the path of a purchase.
+    purchase(id) = "{PURCHASES}/{id}";
 
-/// Returns the path of an opportunity of the team.
-pub fn opportunity(id: Uuid) -> String {
-    format!("{OPPORTUNITIES}/{id}")
-}
+    /// Returns the path of a bid of the team.
+    bid(id) = "{BIDS}/{id}";
 
-/// Returns the path of a webhook of the team.
-pub fn webhook(id: Uuid) -> String {
-    format!("{WEBHOOKS}/{id}")
-}
+    /// Returns the path of an opportunity of the team.
+    opportunity(id) = "{OPPORTUNITIES}/{id}";
 
-/// Returns the path of a delivery to a webhook of the team.
-pub fn webhook_delivery(webhook: Uuid, delivery: Uuid) -> String {
-    format!("{WEBHOOKS}/{webhook}/deliveries/{delivery}")
-}
+    /// Returns the path of a webhook of the team.
+    webhook(id) = "{WEBHOOKS}/{id}";
 
-/// Returns the path of an asset of the team.
-pub fn asset(id: Uuid) -> String {
-    format!("{INVENTORY}/{id}")
-}
+    /// Returns the path of a delivery to a webhook of the team.
+    webhook_delivery(webhook, delivery) = "{WEBHOOKS}/{webhook}/deliveries/{delivery}";
 
-/// Returns the path of a group of assets.
-pub fn group(id: Uuid) -> String {
-    format!("{INVENTORY}/groups/{id}")
-}
+    /// Returns the path of an asset of the team.
+    asset(id) = "{INVENTORY}/{id}";
 
-/// Returns the path of a change of many assets.
-pub fn bulk_change(id: Uuid) -> String {
-    format!("{BULK_CHANGES}/{id}")
-}
+    /// Returns the path of a group of assets.
+    group(id) = "{INVENTORY}/groups/{id}";
 
-/// Returns the path of an upload of a file.
-pub fn upload(id: Uuid) -> String {
-    format!("{ADD_ASSETS}/uploads/{id}")
-}
+    /// Returns the path of a change of many assets.
+    bulk_change(id) = "{BULK_CHANGES}/{id}";
 
-/// Returns the path of a listing that the team offers.
-pub fn own_listing(id: Uuid) -> String {
-    format!("{OWN_LISTINGS}/{id}")
-}
+    /// Returns the path of an upload of a file.
+    upload(id) = "{ADD_ASSETS}/uploads/{id}";
 
-/// Returns the path on which a listing that the team offers is edited.
-pub fn edit_listing(id: Uuid) -> String {
-    format!("{}/edit", own_listing(id))
-}
+    /// Returns the path of a listing that the team offers.
+    own_listing(id) = "{OWN_LISTINGS}/{id}";
 
-/// Returns the path on which a listing that the team offers is shown as buyers see it.
-pub fn preview_listing(id: Uuid) -> String {
-    format!("{}/preview", own_listing(id))
-}
+    /// Returns the path on which a listing that the team offers is edited.
+    edit_listing(id) = "{OWN_LISTINGS}/{id}/edit";
 
-/// Returns the path on which assets are attached to a listing that the team offers.
-pub fn listing_assets(id: Uuid) -> String {
-    format!("{}/assets", own_listing(id))
-}
+    /// Returns the path on which a listing that the team offers is shown as buyers see it.
+    preview_listing(id) = "{OWN_LISTINGS}/{id}/preview";
 
-/// Returns the path of what a buyer asks vendors for.
-pub fn data_request(id: Uuid) -> String {
-    format!("{DATA_REQUESTS}/{id}")
-}
+    /// Returns the path on which assets are attached to a listing that the team offers.
+    listing_assets(id) = "{OWN_LISTINGS}/{id}/assets";
 
-/// Returns the path of an estimation.
-pub fn estimation(id: Uuid) -> String {
-    format!("{ESTIMATIONS}/{id}")
-}
+    /// Returns the path of what a buyer asks vendors for.
+    data_request(id) = "{DATA_REQUESTS}/{id}";
 
-/// Returns the path of a bid of the team on a project.
-pub fn project_bid(id: Uuid) -> String {
-    format!("{PROJECT_BIDS}/{id}")
+    /// Returns the path of an estimation.
+    estimation(id) = "{ESTIMATIONS}/{id}";
+
+    /// Returns the path of a bid of the team on a project.
+    project_bid(id) = "{PROJECT_BIDS}/{id}";
 }
