@@ -85,7 +85,7 @@ fn actions(context: &Context, bid: &TeamOffer, obstacle: Option<Obstacle>) -> Op
     let is_changeable = matches!(obstacle, None | Some(Obstacle::Unconfirmed));
     match (bid.status, bid.purchase) {
         (OfferStatus::Submitted, _) => Some(html! {
-            a.button.danger href=(link(withdraw_path(bid))) { "Withdraw…" }
+            a.button.danger href=(link(format!("{}/withdraw", paths::bid(bid.id)))) { "Withdraw…" }
             @if is_changeable { a.button.primary href=(link(paths::make_bid(bid.listing))) { "Change the bid" } }
         }),
         (_, Some(purchase)) => Some(html! {
@@ -208,10 +208,6 @@ fn ask_withdraw(bid: &TeamOffer) -> Confirmation {
         },
         leave: ("Back to the bid", path),
     }
-}
-
-fn withdraw_path(bid: &TeamOffer) -> String {
-    format!("{}/withdraw", paths::bid(bid.id))
 }
 
 /// The filters of lists of bids.

@@ -8,10 +8,6 @@ use crate::{
     store::bulk_changes::BulkChange,
 };
 
-fn cancel_path(id: Uuid) -> String {
-    format!("{}/cancel", paths::bulk_change(id))
-}
-
 /// The page.
 pub struct BulkChangePage;
 
@@ -51,7 +47,8 @@ fn progress(context: &Context, change: &BulkChange) -> Markup {
 }
 
 fn running(context: &Context, change: &BulkChange) -> Markup {
-    let here = context.links.to(&paths::bulk_change(change.id));
+    let path = paths::bulk_change(change.id);
+    let here = context.links.to(&path);
     let looked_at = change.changed + change.skipped.total();
     let content = html! {
         div.stack.tight {
@@ -60,7 +57,7 @@ fn running(context: &Context, change: &BulkChange) -> Markup {
             div hx-get=(here) hx-trigger="every 2s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {}
             progress aria-label="Assets that were looked at" value=(looked_at) max=(change.selected.max(1)) {}
             p { (numbers(change)) ". You can leave this page. " a href=(here) { "See how far it is" } }
-            (fields::button(context, &cancel_path(change.id), "Cancel", "danger"))
+            (fields::button(context, &format!("{path}/cancel"), "Cancel", "danger"))
             p.note { "What was done before you cancel stays." }
         }
     };

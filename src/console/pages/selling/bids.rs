@@ -55,14 +55,6 @@ pub fn path(id: Uuid) -> String {
     format!("{}/{id}", paths::OFFERS)
 }
 
-fn accept_path(id: Uuid) -> String {
-    format!("{}/accept", path(id))
-}
-
-fn decline_path(id: Uuid) -> String {
-    format!("{}/decline", path(id))
-}
-
 /// A bid.
 pub struct ReceivedBid;
 
@@ -97,9 +89,10 @@ impl Page<Vendor> for ReceivedBid {
         if !is_open {
             return Ok(content.into());
         }
+        let link = |verb: &str| visit.links.to(&format!("{}/{verb}", path(id)));
         let actions = html! {
-            a.button href=(visit.links.to(&decline_path(id))) { "Decline…" }
-            @if refusal.is_none() { a.button.primary href=(visit.links.to(&accept_path(id))) { "Accept…" } }
+            a.button href=(link("decline")) { "Decline…" }
+            @if refusal.is_none() { a.button.primary href=(link("accept")) { "Accept…" } }
         };
         Ok(content.with_actions(actions).into())
     }

@@ -77,7 +77,7 @@ fn list(context: &Context, grants: &[Grant]) -> Markup {
             Head::text("Ends").cell(text::moment(grant.expires_at)),
             Head::number("Largest upload").cell(text::size(grant.max_bytes)),
             Head::text("Change").cell(html! { @if state == GrantState::Open {
-                a.button.little.danger href=(context.links.to(&revoke_path(grant.id))) { "Revoke…" }
+                a.button.little.danger href=(context.links.to(&format!("{}/{}/revoke", paths::GRANTS, grant.id))) { "Revoke…" }
             } }),
         ]
     };
@@ -94,10 +94,6 @@ fn badge(state: GrantState) -> Markup {
         GrantState::Expired => (Tone::Neutral, "Expired"),
         GrantState::Revoked => (Tone::Neutral, "Revoked"),
     })
-}
-
-fn revoke_path(grant: Uuid) -> String {
-    format!("{}/{grant}/revoke", paths::GRANTS)
 }
 
 fn below_grants(content: Content) -> Content {

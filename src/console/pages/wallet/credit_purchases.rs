@@ -71,14 +71,11 @@ pub fn states() -> Vec<(&'static str, String)> {
     text::choices(|status| state(status).1)
 }
 
-fn cancel_path(id: uuid::Uuid) -> String {
-    format!("{}/{id}/cancel", paths::CREDIT_PURCHASES)
-}
-
 fn cancel_link(context: &Context, row: &TeamCreditPurchase) -> Markup {
+    let cancel = || context.links.to(&format!("{}/{}/cancel", paths::CREDIT_PURCHASES, row.id));
     html! {
         @if row.status.allows(CreditPurchaseOperation::Cancel) {
-            a href=(context.links.to(&cancel_path(row.id))) { "Cancel…" span.out { " " (text::money(row.amount)) } }
+            a href=(cancel()) { "Cancel…" span.out { " " (text::money(row.amount)) } }
         } @else { (text::MISSING) }
     }
 }
