@@ -5,19 +5,8 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::{
-    address::Query,
-    text::{short_money, size},
-    wording,
-};
-use crate::{
-    domain::{
-        money::{Cents, MAX_AMOUNT},
-        time::{Day, Timestamp},
-        typed_numbers::parse_amount,
-    },
-    error::{Error, LocSegment, Problem, Result},
-};
+use super::{address::Query, text::size, wording};
+use crate::error::{Error, LocSegment, Problem, Result};
 
 /// The field with the key of a form: pressing a button twice sends the same key, so the form is carried out once.
 pub const KEY_FIELD: &str = "form_key";
@@ -25,15 +14,6 @@ pub const KEY_FIELD: &str = "form_key";
 /// The field that identifies who opened the page of a form: somebody else can sign in with the same browser before the form is
 /// sent.
 pub const OPENED_BY_FIELD: &str = "opened_by";
-
-/// Message for a text that is not an amount, or for an amount that is too large.
-pub fn amount_problem(text: Option<&str>) -> String {
-    let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
-    if number.is_some_and(|dollars| dollars > MAX_AMOUNT.dollars()) {
-        return format!("Enter at most {}.", short_money(MAX_AMOUNT));
-    }
-    "Enter an amount in US dollars, for example 27000 or 1450.50.".to_owned()
-}
 
 /// Maximum size of a submitted form in bytes. A listing has two texts of at most 20,000 characters of up to four bytes, each of which
 /// browsers send as three: 480,000 bytes. The checkboxes of its form fit besides.
@@ -145,46 +125,6 @@ impl Fields {
         }
     }
 
-    /// Returns the amount in US dollars in a field, as people write it, such as `$1,450.50`; `None` if nothing was typed. Fails
-    /// with a problem at the field.
-    pub fn amount(&self, name: &'static str) -> Result<Option<Cents>> {
-        self.parsed(name, &amount_problem(self.get(name)), parse_amount)
-    }
-
-    /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
-    pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
-        self.amount(name)?.ok_or_else(|| invalid(name, &amount_problem(None)))
-    }
-
-    /// Returns the time in a field, in UTC, as people write it, such as `2026-04-01 09:00`; `None` if nothing was typed. Fails with
-    /// a problem at the field.
-    pub fn moment(&self, name: &'static str) -> Result<Option<Timestamp>> {
-        self.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_moment)
-    }
-
-    /// Returns the time at which the day in a field begins, in UTC; `None` if nothing was typed. The day of the time that the form
-    /// showed keeps that time. Fails with a problem at the field.
-    pub fn start_of_day(&self, name: &'static str, shown: Option<Timestamp>) -> Result<Option<Timestamp>> {
-        self.time_of_day(name, "00:00:00", shown)
-    }
-
-    /// Returns the time at which the day in a field ends, like [`start_of_day`](Self::start_of_day).
-    pub fn end_of_day(&self, name: &'static str, shown: Option<Timestamp>) -> Result<Option<Timestamp>> {
-        self.time_of_day(name, "23:59:59", shown)
-    }
-
-    fn time_of_day(
-        &self,
-        name: &'static str,
-        time: &str,
-        shown: Option<Timestamp>,
-    ) -> Result<Option<Timestamp>> {
-        self.parsed(name, "Enter a day, for example 2027-01-31.", |text| {
-            let day = Day::parse(text)?;
-            shown.filter(|shown| shown.day() == day).or_else(|| Timestamp::parse(&format!("{day}T{time}Z")))
-        })
-    }
-
     /// Returns the digest of the whole form.
     pub const fn digest(&self) -> [u8; 32] {
         self.digest
@@ -195,14 +135,6 @@ impl Fields {
         let is_key = |key: &&str| key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_graphic());
         self.get(KEY_FIELD).filter(is_key)
     }
-}
-
-/// Parses a time in UTC: a day, a day with hours and minutes, or a whole timestamp.
-fn parse_moment(text: &str) -> Option<Timestamp> {
-    let text = text.replacen(' ', "T", 1);
-    [text.clone(), format!("{text}Z"), format!("{text}:00Z"), format!("{text}T00:00:00Z")]
-        .iter()
-        .find_map(|candidate| Timestamp::parse(candidate))
 }
 
 /// Returns a value, or collects its problems, so that a page shows all problems of a form at once. Fails for other errors.
@@ -392,47 +324,6 @@ pub fn field_of(problem: &Problem) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn message_about_too_large_amounts_names_the_maximum() {
-        for (typed, expected) in [
-            ("$20,000,000,000", "Enter at most $10,000,000,000."),
-            ("many", "Enter an amount in US dollars, for example 27000 or 1450.50."),
-        ] {
-            let fields = Fields::of_pairs(vec![("price".to_owned(), typed.to_owned())]).unwrap();
-            let error = fields.amount("price").unwrap_err();
-            let inputs = Inputs::refused(fields, &error);
-            assert_eq!(inputs.problem("price").as_deref(), Some(expected));
-        }
-    }
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        let nine = Timestamp::parse("2026-04-01T09:00:00Z");
-        for text in ["2026-04-01 09:00", "2026-04-01T09:00", "2026-04-01 09:00:00", "2026-04-01T09:00:00Z"] {
-            assert_eq!(parse_moment(text), nine, "{text}");
-        }
-        assert_eq!(parse_moment("2026-04-01"), Timestamp::parse("2026-04-01T00:00:00Z"));
-        for text in ["", "tomorrow", "09:00", "2026-13-01"] {
-            assert_eq!(parse_moment(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn days_begin_and_end_in_utc_but_keep_the_time_that_was_shown() {
-        let fields = |text: &str| Fields::of_pairs(vec![("day".to_owned(), text.to_owned())]).unwrap();
-        let typed = fields("2027-01-31");
-        let time = Timestamp::parse;
-        for shown in [None, time("2027-01-30T12:00:00Z")] {
-            assert_eq!(typed.start_of_day("day", shown).unwrap(), time("2027-01-31T00:00:00Z"));
-            assert_eq!(typed.end_of_day("day", shown).unwrap(), time("2027-01-31T23:59:59Z"));
-        }
-        let shown = time("2027-01-31T12:00:00Z");
-        assert_eq!(typed.start_of_day("day", shown).unwrap(), shown);
-        assert_eq!(typed.end_of_day("day", shown).unwrap(), shown);
-        assert_eq!(fields("").start_of_day("day", shown).unwrap(), None);
-        assert!(fields("31.1.2027").start_of_day("day", shown).is_err());
-    }
 
     #[test]
     fn texts_that_differ_in_line_ends_stay_as_they_are() {

@@ -3,8 +3,9 @@
 use maud::Markup;
 
 use super::{
-    forms::{Inputs, amount_problem},
+    forms::Inputs,
     parts::{fields, text},
+    typed_values::amount_problem,
     visit::Context,
 };
 use crate::{

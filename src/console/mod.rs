@@ -32,6 +32,7 @@ mod seen;
 mod session;
 pub(crate) mod text;
 mod tone;
+mod typed_values;
 mod visit;
 mod wording;
 
