@@ -10,9 +10,6 @@ use crate::{
     store::notifications::Notification,
 };
 
-/// Path of the button that marks all notifications as read.
-const READ_ALL: &str = "/notifications/read";
-
 /// Field with the ID of the newest unread notification when the list was shown: what was written later, nobody has seen.
 const NEWEST: &str = "newest";
 
@@ -79,7 +76,7 @@ fn mark_all(context: &Context, newest: Uuid) -> Markup {
         input type="hidden" name=(NEWEST) value=(newest);
         button { "Mark all as read" }
     };
-    fields::form_with_class(context, READ_ALL, "row", &form)
+    fields::form_with_class(context, MarkAllRead::PATH, "row", &form)
 }
 
 fn states() -> Vec<(&'static str, String)> {
@@ -187,7 +184,7 @@ fn matches(page: &str, path: &str) -> bool {
 pub struct MarkAllRead;
 
 impl Action<Member> for MarkAllRead {
-    const PATH: &'static str = READ_ALL;
+    const PATH: &'static str = "/notifications/read";
     const TITLE: &'static str = "Mark all notifications as read";
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {

@@ -17,9 +17,6 @@ use crate::{
     worlds::{self, MAX_ADVANCE_DAYS, Turn, World},
 };
 
-/// Path of the button that stops the clock, or lets it run.
-const MODE: &str = "/world-clock/mode";
-
 /// Explains how to write a duration.
 const HINT: &str = "Days, hours, and minutes, for example 30d or 1d12h.";
 
@@ -81,7 +78,7 @@ impl Page<WorldVisitor> for WorldClock {
                 "A world is a private copy of a market for trying things out. Its clock stands still until its owner moves it. Then \
                  everything that is due happens: bids expire, earnings become available, keys end."
             }
-            @if visit.access.is_owner { (forms(&visit.context, (paths::WORLD_CLOCK, MODE), &clock, HINT)) }
+            @if visit.access.is_owner { (forms(&visit.context, (paths::WORLD_CLOCK, SetMode::PATH), &clock, HINT)) }
             @else { (badges::neutral(html! {
                 "Only an operator of this world moves its clock. Its key was shown when the world was made."
             })) }
@@ -177,7 +174,7 @@ pub(super) fn mode(fields: &Fields) -> Result<ClockMode> {
 }
 
 impl Action<WorldVisitor> for SetMode {
-    const PATH: &'static str = MODE;
+    const PATH: &'static str = "/world-clock/mode";
     const TITLE: &'static str = "Stop the clock, or let it run";
 
     async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {

@@ -21,12 +21,6 @@ use crate::{
     web::multipart::{self, FormLimits, FormWithFile},
 };
 
-/// Path to which the form is sent.
-const SEND: &str = "/inventory/add/table/rows";
-
-/// Path of the file with the columns.
-const TEMPLATE: &str = "/inventory/add/table/template";
-
 /// Name of the field for a file.
 const FILE: &str = "file";
 
@@ -52,7 +46,7 @@ impl Page<Vendor> for AddTable {
         let is_refused = visit.inputs.problem(FILE).is_some();
         let hint = html! { "With the heads of the columns in the first row. Copy it from a spreadsheet, or paste the text of a CSV file." };
         let body = html! {
-            form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SEND)) {
+            form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SendTable::PATH)) {
                 (fields::form_key(&visit.context))
                 div.field {
                     label for="file" { "CSV file" }
@@ -72,7 +66,7 @@ impl Page<Vendor> for AddTable {
         };
         let note = html! {
             "Up to " (MAX_ROWS) " codebases. If one row has a problem, none is added. "
-            a href=(visit.links.to(TEMPLATE)) download { "Download a template" }
+            a href=(visit.links.to(Template::PATH)) download { "Download a template" }
         };
         Ok(below_adding(Content::new(Self::TITLE, body).with_note(note)).into())
     }
@@ -93,7 +87,7 @@ fn columns() -> maud::Markup {
 }
 
 impl Page<Vendor> for Template {
-    const PATH: &'static str = TEMPLATE;
+    const PATH: &'static str = "/inventory/add/table/template";
     const TITLE: &'static str = "Template of a table of codebases";
 
     async fn show(_: &Visit<Vendor>) -> Result<Answer> {
@@ -104,7 +98,7 @@ impl Page<Vendor> for Template {
 }
 
 impl Receiver<Vendor> for SendTable {
-    const PATH: &'static str = SEND;
+    const PATH: &'static str = "/inventory/add/table/rows";
     const TITLE: &'static str = "Add codebases from a table";
     const BUDGET: Option<Budget> = Some(Budget::Other);
 

@@ -94,7 +94,8 @@ fn result(context: &Context, estimation: &Estimation) -> Markup {
 
 fn next(context: &Context, estimation: &Estimation) -> Markup {
     let address = address(estimation).unwrap_or_default();
-    let again = Query::default().with(new::REPOSITORY, &address).at(&context.links.to(new::PATH));
+    let again =
+        Query::default().with(new::REPOSITORY, &address).at(&context.links.to(new::NewEstimation::PATH));
     html! {
         @match estimation.asset {
             Some(asset) => {

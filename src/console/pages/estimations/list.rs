@@ -49,7 +49,7 @@ impl List<Vendor> for Estimations {
         tables::empty(
             "Nothing was estimated yet",
             "The market measures a repository, and quotes what it might be worth as a codebase. The quote costs nothing and binds nobody.",
-            Some(("Estimate a repository", &context.links.to(new::PATH))),
+            Some(("Estimate a repository", &context.links.to(new::NewEstimation::PATH))),
         )
     }
 
@@ -57,8 +57,8 @@ impl List<Vendor> for Estimations {
         content
             .with_note(html! { "What repositories might be worth as codebases. The quotes bind nobody." })
             .with_actions(html! {
-                a.button href=(context.links.to(quotes::PATH)) { "All quotes" }
-                a.button.primary href=(context.links.to(new::PATH)) { "Estimate a repository" }
+                a.button href=(context.links.to(quotes::Quotes::PATH)) { "All quotes" }
+                a.button.primary href=(context.links.to(new::NewEstimation::PATH)) { "Estimate a repository" }
             })
             .with_request("/v2/estimations")
     }

@@ -13,9 +13,6 @@ use crate::{
     operations::estimations,
 };
 
-/// Path of the page.
-pub const PATH: &str = "/estimations/new";
-
 /// Field with the address of the repository. Problems of the operation have this name.
 pub const REPOSITORY: &str = "repo_full_name";
 
@@ -23,7 +20,7 @@ pub const REPOSITORY: &str = "repo_full_name";
 pub struct NewEstimation;
 
 impl Page<Vendor> for NewEstimation {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = "/estimations/new";
     const TITLE: &'static str = "Estimate a repository";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
@@ -35,7 +32,7 @@ impl Page<Vendor> for NewEstimation {
             p.note { "At most " (MAX_PENDING) " repositories are measured at a time for a team." }
             (fields::buttons(&visit.context, "Estimate", ("Back to the estimations", paths::ESTIMATIONS)))
         };
-        let body = fields::form(&visit.context, PATH, &form);
+        let body = fields::form(&visit.context, Self::PATH, &form);
         let content = Content::new(Self::TITLE, body)
             .with_parent("Estimations", paths::ESTIMATIONS)
             .with_note(html! { "You get a quote of what it might be worth as a codebase. It costs nothing and binds nobody." });

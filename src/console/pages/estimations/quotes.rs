@@ -3,14 +3,11 @@
 use super::{distribution, new, status_words};
 use crate::{console::prelude::*, domain::estimations::Summary, operations::estimations};
 
-/// Path of the page.
-pub const PATH: &str = "/estimations/quotes";
-
 /// The page.
 pub struct Quotes;
 
 impl Page<Vendor> for Quotes {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = "/estimations/quotes";
     const TITLE: &'static str = "All quotes";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
@@ -34,7 +31,7 @@ fn body(context: &Context, summary: &Summary) -> Markup {
             (tables::empty(
                 "There are no quotes yet",
                 "Once a repository was measured, its quote appears here.",
-                Some(("Estimate a repository", &context.links.to(new::PATH))),
+                Some(("Estimate a repository", &context.links.to(new::NewEstimation::PATH))),
             ))
         } @else {
             (tables::figures(&[

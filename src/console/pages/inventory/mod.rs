@@ -20,9 +20,6 @@ use crate::{
     domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
 };
 
-/// Path of the form that chooses the columns.
-const COLUMNS_PATH: &str = "/inventory/columns";
-
 /// Field with a chosen column, repeated.
 const COLUMNS: &str = "columns";
 
@@ -186,7 +183,7 @@ fn columns_form(
     html! {
         details {
             summary { "Columns" }
-            form.stack.tight method="post" action=(context.links.to(COLUMNS_PATH)) {
+            form.stack.tight method="post" action=(context.links.to(ChooseColumns::PATH)) {
                 (fields::opened_by(context))
                 input type="hidden" name="next" value=(selection.on(state.query()).at(paths::INVENTORY));
                 (fields::checkboxes(&Inputs::default(), COLUMNS, "Shown beside the name", names, is_chosen))
@@ -200,7 +197,7 @@ fn columns_form(
 }
 
 impl Action<Vendor> for ChooseColumns {
-    const PATH: &'static str = COLUMNS_PATH;
+    const PATH: &'static str = "/inventory/columns";
     const TITLE: &'static str = "Choose the columns of the inventory";
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {

@@ -9,9 +9,6 @@ use crate::{
     operations::balances::{self, MarketBalances, Origin, Proof},
 };
 
-/// Path of the page.
-const PATH: &str = "/operator/balances";
-
 /// Name of the field of the query that asks for the proof.
 const PROOF: &str = "proof";
 
@@ -19,7 +16,7 @@ const PROOF: &str = "proof";
 pub struct Balances;
 
 impl Page<Operator> for Balances {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = "/operator/balances";
     const TITLE: &'static str = "Balances";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Balances"));
 

@@ -16,9 +16,6 @@ use crate::{
     operations::opportunities,
 };
 
-/// Path of the page on which an opportunity is written.
-pub const NEW: &str = "/opportunities/new";
-
 /// Field of the query and of the form with the kind of a new opportunity.
 const KIND: &str = "kind";
 
@@ -26,14 +23,14 @@ const KIND: &str = "kind";
 pub struct NewOpportunity;
 
 impl Page<Buyer> for NewOpportunity {
-    const PATH: &'static str = NEW;
+    const PATH: &'static str = "/opportunities/new";
     const TITLE: &'static str = "Write an opportunity";
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let content = match kind(visit.query.get(KIND)) {
             Some(kind) => {
-                let path = format!("{NEW}?{KIND}={}", kind_name(kind));
-                let leave = ("Choose another kind", NEW);
+                let path = format!("{}?{KIND}={}", NewOpportunity::PATH, kind_name(kind));
+                let leave = ("Choose another kind", NewOpportunity::PATH);
                 let body =
                     form(&visit.context, kind, &blank(), &HashMap::new(), (&path, "Save the draft", leave));
                 let title = match kind {
@@ -134,7 +131,7 @@ fn choose(context: &Context) -> Markup {
         ),
     ];
     html! {
-        form.stack action=(context.links.to(NEW)) {
+        form.stack action=(context.links.to(NewOpportunity::PATH)) {
             (fields::choices(&context.inputs, KIND, "What do you ask for?", &choices, kind_name(OpportunityKind::Listing)))
             div.row {
                 button.primary { "Continue" }

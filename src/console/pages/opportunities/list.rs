@@ -61,12 +61,12 @@ impl List<Buyer> for Opportunities {
             "You have not asked vendors for anything yet",
             "If the catalog does not have what you need, describe it here: listings that you would buy, or tasks that are made for \
              you. Vendors see it once you publish it.",
-            Some(("Write an opportunity", &context.links.to(super::compose::NEW))),
+            Some(("Write an opportunity", &context.links.to(super::compose::NewOpportunity::PATH))),
         )
     }
 
     fn finish(context: &Context, content: Content) -> Content {
-        let new = context.links.to(super::compose::NEW);
+        let new = context.links.to(super::compose::NewOpportunity::PATH);
         content
             .with_note(
                 html! { "What you ask vendors for: listings to buy, and projects for which they bid." },

@@ -9,14 +9,11 @@ use crate::{
     operations::{money_summaries, wallet},
 };
 
-/// Path of the page.
-pub const PATH: &str = "/selling/earnings/convert";
-
 /// The page.
 pub struct Convert;
 
 impl Page<Vendor> for Convert {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = "/selling/earnings/convert";
     const TITLE: &'static str = "Convert earnings into credits";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
@@ -35,7 +32,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
             ("Available earnings", html! { (text::money(balances.available)) }),
             ("Credits now", html! { (text::money(balances.credits)) }),
         ]))
-        (fields::form(&visit.context, PATH, &form))
+        (fields::form(&visit.context, Convert::PATH, &form))
         (consequences())
     };
     Ok(Content::new(Convert::TITLE, body).with_parent("Earnings", paths::EARNINGS).narrow().into())

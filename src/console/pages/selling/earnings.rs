@@ -10,9 +10,6 @@ use crate::{
     store::money_summaries::Release,
 };
 
-/// Path of the page.
-pub const PATH: &str = paths::EARNINGS;
-
 /// Number of months of the chart.
 const MONTHS: u32 = 12;
 
@@ -20,7 +17,7 @@ const MONTHS: u32 = 12;
 pub struct Earnings;
 
 impl Page<Vendor> for Earnings {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = paths::EARNINGS;
     const TITLE: &'static str = "Earnings";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Earnings"));
 
@@ -40,7 +37,7 @@ impl Page<Vendor> for Earnings {
                 div.note { (refund_rule(context)) }
             }))
             (tables::section("more", "More", &html! { ul {
-                li { a href=(link(entries::EARNINGS)) { "All entries of the earnings" } ", also as a file" }
+                li { a href=(link(entries::EarningsEntries::PATH)) { "All entries of the earnings" } ", also as a file" }
                 li { a href=(link(paths::SALES)) { "Sales" } }
                 li { a href=(link(paths::WITHDRAWALS)) { "Withdrawals" } }
                 li { a href=(link(paths::PAYOUT_SETUP)) { "How the market pays your team" } }
@@ -52,8 +49,8 @@ impl Page<Vendor> for Earnings {
             withdraw::refusal(available, &payout),
         );
         let actions = html! {
-            (action(context, ("Convert into credits", convert::PATH), "button", nothing))
-            (action(context, ("Withdraw", withdraw::PATH), "button primary", refusal))
+            (action(context, ("Convert into credits", convert::Convert::PATH), "button", nothing))
+            (action(context, ("Withdraw", withdraw::Withdraw::PATH), "button primary", refusal))
         };
         let note =
             html! { "What you earn from sales, after the fee of the market. All amounts are in US dollars." };

@@ -1,6 +1,6 @@
 //! The start page of a vendor: waiting tasks, and business figures.
 
-use super::{asked, earnings, earnings_chart, needs, release_text, withdraw};
+use super::{asked, earnings_chart, needs, release_text, withdraw};
 use crate::{
     console::prelude::*,
     operations::{
@@ -41,7 +41,7 @@ impl Page<Vendor> for VendorStart {
                 div.stack.wide {
                     @if !business.gate.is_open { (gate(context, business.gate)) }
                     (earnings_chart(&business.by_month))
-                    p { a href=(context.links.to(earnings::PATH)) { "All about your earnings" } }
+                    p { a href=(context.links.to(paths::EARNINGS)) { "All about your earnings" } }
                     (asked::section(context, &requests))
                 }
             }
@@ -79,7 +79,7 @@ fn figures(context: &Context, business: &Business) -> Markup {
         (
             "Available",
             html! { (text::money(business.figures.balances.available)) },
-            link(withdraw::PATH, "Withdraw"),
+            link(withdraw::Withdraw::PATH, "Withdraw"),
         ),
         ("Pending", html! { (text::money(business.figures.balances.pending)) }, pending),
         (

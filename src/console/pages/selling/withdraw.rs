@@ -14,9 +14,6 @@ use crate::{
     },
 };
 
-/// Path of the page.
-pub const PATH: &str = "/selling/earnings/withdraw";
-
 /// Message if there are no earnings to convert or withdraw.
 pub const NOTHING_AVAILABLE: &str = "Nothing is available yet.";
 
@@ -24,7 +21,7 @@ pub const NOTHING_AVAILABLE: &str = "Nothing is available yet.";
 pub struct Withdraw;
 
 impl Page<Vendor> for Withdraw {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = "/selling/earnings/withdraw";
     const TITLE: &'static str = "Withdraw earnings";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
@@ -50,7 +47,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
             ("Available earnings", html! { (text::money(balances.available)) }),
             ("Pending earnings", html! { (text::money(balances.pending)) }),
         ]))
-        @if state.is_set && state.waits_until.is_none() { (fields::form(context, PATH, &form)) }
+        @if state.is_set && state.waits_until.is_none() { (fields::form(context, Withdraw::PATH, &form)) }
         @else { div.row { a.button href=(context.links.to(paths::EARNINGS)) { "Back to the earnings" } } }
         (consequences())
     };

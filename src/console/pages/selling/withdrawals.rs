@@ -43,7 +43,7 @@ impl List<Member> for Withdrawals {
     fn finish(context: &Context, content: Content) -> Content {
         let content = if context.team().is_some_and(|team| team.is_vendor) {
             content.with_parent("Earnings", paths::EARNINGS).with_actions(
-                html! { a.button.primary href=(context.links.to(withdraw::PATH)) { "Withdraw" } },
+                html! { a.button.primary href=(context.links.to(withdraw::Withdraw::PATH)) { "Withdraw" } },
             )
         } else {
             content.with_parent("Wallet", paths::WALLET)

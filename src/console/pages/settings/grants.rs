@@ -17,9 +17,6 @@ use crate::{
     },
 };
 
-/// Path of the page that creates a grant.
-const NEW: &str = "/settings/grants/new";
-
 /// Number of grants that the list shows: the newest ones.
 const SHOWN: u32 = 200;
 
@@ -41,7 +38,7 @@ impl Page<Vendor> for Grants {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let grants = visit.read(|reader, vendor| team_grants::list(reader, vendor, SHOWN)).await?;
-        let new = visit.links.to(NEW);
+        let new = visit.links.to(NewGrant::PATH);
         let body = html! {
             (tabs(&visit.context))
             @if grants.is_empty() {
@@ -101,7 +98,7 @@ fn below_grants(content: Content) -> Content {
 }
 
 impl Page<Vendor> for NewGrant {
-    const PATH: &'static str = NEW;
+    const PATH: &'static str = "/settings/grants/new";
     const TITLE: &'static str = "Create an upload grant";
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
@@ -115,7 +112,7 @@ impl Page<Vendor> for NewGrant {
             (Field::integer("max_megabytes", "Largest upload, MB").hint(size_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the grant", ("Leave", paths::GRANTS)))
         };
-        let body = fields::form(&visit.context, NEW, &form);
+        let body = fields::form(&visit.context, NewGrant::PATH, &form);
         Ok(below_grants(Content::new(Self::TITLE, body)).into())
     }
 }

@@ -12,9 +12,6 @@ use crate::{
     },
 };
 
-/// Path of the page that creates a key.
-pub const NEW: &str = "/settings/keys/new";
-
 /// Returns the path of a question about a key.
 pub fn path(key: Uuid, verb: &str) -> String {
     format!("{}/{key}/{verb}", paths::KEYS)
@@ -34,7 +31,7 @@ fn below_keys(content: Content) -> Content {
 }
 
 impl Page<TeamWithNda> for NewKey {
-    const PATH: &'static str = NEW;
+    const PATH: &'static str = "/settings/keys/new";
     const TITLE: &'static str = "Create a key";
 
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
@@ -48,7 +45,7 @@ impl Page<TeamWithNda> for NewKey {
             (Field::day("expires_at", "Expires on").hint(expiry_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the key", ("Leave", paths::KEYS)))
         };
-        let body = fields::form(&visit.context, NEW, &form);
+        let body = fields::form(&visit.context, NewKey::PATH, &form);
         Ok(below_keys(Content::new(Self::TITLE, body)).into())
     }
 }

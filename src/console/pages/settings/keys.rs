@@ -2,7 +2,7 @@
 
 use super::{
     below_settings,
-    key_forms::{NEW, scope_text},
+    key_forms::{NewKey, scope_text},
     tabs,
 };
 use crate::{
@@ -40,7 +40,7 @@ impl Page<TeamWithNda> for Keys {
             p.note { "The newest keys are first. The market itself stores only digests of keys, so nobody can look up one that is \
                       lost: replace it." }
         };
-        let new = html! { a.button.primary href=(visit.links.to(NEW)) { "Create a key" } };
+        let new = html! { a.button.primary href=(visit.links.to(NewKey::PATH)) { "Create a key" } };
         let note = "Whoever has a key of your team acts for your team.";
         let content = Content::new(Self::TITLE, body).with_note(html! { (note) }).with_actions(new);
         Ok(below_settings(&visit.context, content).into())

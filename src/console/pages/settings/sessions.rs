@@ -9,9 +9,6 @@ use crate::{
     },
 };
 
-/// Path of the button that ends all sessions but the visitor's.
-const END_OTHERS: &str = "/settings/sessions/end-others";
-
 /// The page.
 pub struct Sessions;
 
@@ -51,7 +48,7 @@ impl Page<Authenticated> for Sessions {
         let content = if has_others {
             content.with_actions(fields::button(
                 &visit.context,
-                END_OTHERS,
+                EndOthers::PATH,
                 "End all other sessions",
                 "danger",
             ))
@@ -95,7 +92,7 @@ impl Action<Authenticated> for EndSession {
 }
 
 impl Action<Authenticated> for EndOthers {
-    const PATH: &'static str = END_OTHERS;
+    const PATH: &'static str = "/settings/sessions/end-others";
     const TITLE: &'static str = "End all other sessions";
 
     async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {

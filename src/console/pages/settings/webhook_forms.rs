@@ -10,9 +10,6 @@ use crate::{
     store::webhooks::Webhook,
 };
 
-/// Path of the page that adds a webhook.
-pub const NEW: &str = "/settings/webhooks/new";
-
 /// Resources whose events are those of the market, and of no team.
 const OF_THE_MARKET: [&str; 6] = ["asset_type", "domain", "content_tag", "inventory_tag", "outbox", "clock"];
 
@@ -163,7 +160,7 @@ fn reveal(title: &str, webhook: &Webhook, secret: &str, visit: &Visit<Member>) -
 }
 
 impl Page<Member> for NewWebhook {
-    const PATH: &'static str = NEW;
+    const PATH: &'static str = "/settings/webhooks/new";
     const TITLE: &'static str = "Add a webhook";
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
@@ -171,7 +168,7 @@ impl Page<Member> for NewWebhook {
             (input_fields(&visit.inputs, None))
             (fields::buttons(&visit.context, "Add the webhook", ("Leave", paths::WEBHOOKS)))
         };
-        let body = fields::form(&visit.context, NEW, &form);
+        let body = fields::form(&visit.context, NewWebhook::PATH, &form);
         Ok(below_webhooks(Content::new(Self::TITLE, body)).narrow().into())
     }
 }

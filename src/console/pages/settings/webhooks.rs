@@ -15,7 +15,7 @@ impl Page<Member> for Webhooks {
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhooks = visit.read(team_webhooks::list).await?;
-        let new = visit.links.to(webhook_forms::NEW);
+        let new = visit.links.to(webhook_forms::NewWebhook::PATH);
         let body = html! {
             (tabs(&visit.context))
             @if webhooks.is_empty() {

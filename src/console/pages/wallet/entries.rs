@@ -7,12 +7,6 @@ use crate::{
     store::records::team_lists::wallet_entries::AccountEntry,
 };
 
-/// Path of the entries of the credits.
-pub const CREDITS: &str = "/wallet/entries";
-
-/// Path of the entries of the earnings.
-pub const EARNINGS: &str = "/wallet/earnings-entries";
-
 /// The entries of the credits.
 pub struct CreditEntries;
 
@@ -20,7 +14,7 @@ pub struct CreditEntries;
 pub struct EarningsEntries;
 
 impl List<Member> for CreditEntries {
-    const PATH: &'static str = CREDITS;
+    const PATH: &'static str = "/wallet/entries";
     const TITLE: &'static str = "Entries of the credits";
     const FILE_NAME: &'static str = "credit-entries";
 
@@ -46,12 +40,12 @@ impl List<Member> for CreditEntries {
     }
 
     fn finish(context: &Context, content: Content) -> Content {
-        finish(context, content, CREDITS)
+        finish(context, content, CreditEntries::PATH)
     }
 }
 
 impl List<Member> for EarningsEntries {
-    const PATH: &'static str = EARNINGS;
+    const PATH: &'static str = "/wallet/earnings-entries";
     const TITLE: &'static str = "Entries of the earnings";
     const FILE_NAME: &'static str = "earnings-entries";
 
@@ -77,7 +71,7 @@ impl List<Member> for EarningsEntries {
     }
 
     fn finish(context: &Context, content: Content) -> Content {
-        finish(context, content, EARNINGS)
+        finish(context, content, EarningsEntries::PATH)
     }
 }
 
@@ -86,8 +80,8 @@ fn finish(context: &Context, content: Content, current: &str) -> Content {
     let is_current = |path: &str| (path == current).then_some("true");
     let switch = html! {
         nav.sides aria-label="Account" {
-            a href=(context.links.to(CREDITS)) aria-current=[is_current(CREDITS)] { "Credits" }
-            a href=(context.links.to(EARNINGS)) aria-current=[is_current(EARNINGS)] { "Earnings" }
+            a href=(context.links.to(CreditEntries::PATH)) aria-current=[is_current(CreditEntries::PATH)] { "Credits" }
+            a href=(context.links.to(EarningsEntries::PATH)) aria-current=[is_current(EarningsEntries::PATH)] { "Earnings" }
         }
     };
     let content = content.with_parent("Wallet", paths::WALLET);

@@ -82,7 +82,7 @@ fn content(context: &Context, found: &Wallet) -> Markup {
                 (entries::table(context, "Latest entries of the credits", &found.credits, false))
             }
             div.row {
-                a href=(context.links.to(entries::CREDITS)) { "All entries" }
+                a href=(context.links.to(entries::CreditEntries::PATH)) { "All entries" }
                 a href=(context.links.to(paths::CREDIT_PURCHASES)) { "All requests for credits" }
             }
         }))
@@ -93,7 +93,7 @@ fn content(context: &Context, found: &Wallet) -> Markup {
                 } @else {
                     (entries::table(context, "Latest entries of the earnings", &found.earnings, true))
                 }
-                div.row { a href=(context.links.to(entries::EARNINGS)) { "All entries of the earnings" } }
+                div.row { a href=(context.links.to(entries::EarningsEntries::PATH)) { "All entries of the earnings" } }
             }))
         }
     }
