@@ -97,7 +97,7 @@ pub fn update(writer: &Writer, change: &BulkChange) -> Result<()> {
 pub fn count_assets(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
          WHERE a.team = ?2 AND a.deleted_at IS NULL";
-    reader.query_one(SQL, (ids_json(ids)?, team), |row| row.get(0))
+    reader.query_one(SQL, (row::ids_to_json(ids)?, team), |row| row.get(0))
 }
 
 /// Sets the assets of a change to the team's assets with these IDs. Returns their number.
@@ -110,7 +110,7 @@ pub fn select_ids(
     const SQL: &str = "INSERT INTO bulk_change_assets (bulk_change, asset)
          SELECT ?1, a.id FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)
          WHERE a.team = ?3 AND a.deleted_at IS NULL ORDER BY a.id";
-    Ok(writer.execute(SQL, (change, ids_json(ids)?, team))? as u64)
+    Ok(writer.execute(SQL, (change, row::ids_to_json(ids)?, team))? as u64)
 }
 
 /// Sets the assets of a change to all that match a query. Returns their number.
@@ -140,7 +140,7 @@ impl ChosenAssets {
             ChosenAssets::Ids(team, ids) => {
                 let sql = "SELECT a.id AS asset FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value)
                      WHERE a.team = ? AND a.deleted_at IS NULL";
-                (sql.to_owned(), vec![Value::Text(ids_json(ids)?), Value::Integer(team.0)])
+                (sql.to_owned(), vec![Value::Text(row::ids_to_json(ids)?), Value::Integer(team.0)])
             }
             ChosenAssets::Matching(query) => {
                 let (condition, values) = query.condition_parts();
@@ -295,10 +295,6 @@ pub fn for_each_to_delete(
     Ok(())
 }
 
-fn ids_json(ids: &BTreeSet<Uuid>) -> Result<String> {
-    row::to_json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
-}
-
 /// Returns the row ID of the last of the next assets to change, at most `limit`; `None` if none is left.
 pub fn last_of_next(reader: &Reader, change: BulkChangeRowId, limit: u64) -> Result<Option<AssetRowId>> {
     const SQL: &str = "SELECT max(asset) FROM (
@@ -332,7 +328,7 @@ pub fn delete_assets(writer: &Writer, change: BulkChangeRowId) -> Result<u64> {
 pub fn list_titles(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Vec<(Uuid, String)>> {
     const SQL: &str = "SELECT a.uuid, a.title FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
          WHERE a.team = ?2 AND a.deleted_at IS NULL";
-    reader.query_all(SQL, (ids_json(ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_all(SQL, (row::ids_to_json(ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns messages about changes whose rows contradict each other. Empty if there are none.

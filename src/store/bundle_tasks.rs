@@ -95,8 +95,7 @@ pub fn count_of_assets(reader: &Reader, team: TeamRowId, assets: &[Uuid]) -> Res
              (SELECT coalesce(sum(t.tasks), 0) FROM ({TASKSETS_OF_ASSET}) s JOIN tasksets t ON t.id = s.taskset), 1)
          FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value) WHERE a.team = ?2 AND a.deleted_at IS NULL"
     );
-    let ids: Vec<String> = assets.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(&sql, (row::to_json(&ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_all(&sql, (row::ids_to_json(assets)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Takes pairs of an asset ID and a task ID. Returns those whose asset belongs to the team and has the task.
@@ -138,7 +137,6 @@ pub fn list_versions(
              AND v.id <= ?6
              AND (k.deleted_at IS NULL OR EXISTS (SELECT 1 FROM task_deletions x WHERE x.task = k.id AND x.id > ?7))
              AND (?8 IS NULL OR k.uuid IN (SELECT unhex(value) FROM json_each(?8)))";
-    let ids = task_ids.map(|ids| ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>());
     let parameters = (
         last.build,
         taskset,
@@ -147,7 +145,7 @@ pub fn list_versions(
         last.task,
         last.version,
         last.deletion,
-        ids.map(|ids| row::to_json(&ids)).transpose()?,
+        task_ids.map(row::ids_to_json).transpose()?,
         limit,
     );
     let sql = format!("{COLUMNS} WHERE {CONDITION} ORDER BY k.id, v.version LIMIT ?9");

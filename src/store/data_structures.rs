@@ -99,8 +99,7 @@ pub fn list(reader: &Reader, team: TeamRowId, ids: &[Uuid], max_bytes: u64) -> R
              WHERE a.team = ?2 AND a.deleted_at IS NULL) w
          LEFT JOIN data_structures s ON s.asset = w.id AND w.bytes <= ?3
          ORDER BY w.key";
-    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(SQL, (row::to_json(&ids)?, team, max_bytes as i64), |row| {
+    reader.query_all(SQL, (row::ids_to_json(ids)?, team, max_bytes as i64), |row| {
         let (max_depth, roots): (Option<u32>, Option<String>) = (row.get("max_depth")?, row.get(5)?);
         let file_sizes: Option<Vec<u64>> = row::json(row, 6)?;
         let tree = max_depth.zip(roots).map(|(max_depth, roots)| FileTree {

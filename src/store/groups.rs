@@ -95,8 +95,7 @@ pub fn find_all(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Resul
     let sql = format!(
         "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND uuid IN (SELECT unhex(value) FROM json_each(?2))"
     );
-    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(&sql, (team, row::to_json(&ids)?), Group::from_row)
+    reader.query_all(&sql, (team, row::ids_to_json(ids)?), Group::from_row)
 }
 
 /// Follows the key of a name that an earlier group of the team has, too. Keys of names have no control characters.

@@ -78,8 +78,7 @@ pub fn list_without_data(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -
          JOIN listing_assets la ON la.asset = a.id AND la.listing = ?2
          LEFT JOIN data_objects d ON d.asset = a.id WHERE {CONTENT} = 'description'"
     );
-    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    Ok(reader.query_all(&sql, (row::to_json(&ids)?, listing), |row| row.get(0))?.into_iter().collect())
+    Ok(reader.query_all(&sql, (row::ids_to_json(ids)?, listing), |row| row.get(0))?.into_iter().collect())
 }
 
 /// The asking prices of the first assets of a listing.
@@ -165,8 +164,7 @@ impl<'w> Candidates<'w> {
         const FOUND: &str = "INSERT OR IGNORE INTO candidates (asset)
              SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
              WHERE a.team = ?2 AND a.deleted_at IS NULL";
-        let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-        Ok(self.writer.execute(FOUND, (row::to_json(&ids)?, team))? as u64)
+        Ok(self.writer.execute(FOUND, (row::ids_to_json(ids)?, team))? as u64)
     }
 
     /// Adds all assets that match a query, except those with the IDs in `excluded`.
@@ -176,8 +174,7 @@ impl<'w> Candidates<'w> {
             "INSERT OR IGNORE INTO candidates (asset) SELECT i.asset FROM inventory i WHERE {condition}
                  AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
         );
-        let excluded: Vec<String> = excluded.iter().map(|id| id.simple().to_string()).collect();
-        values.push(Value::Text(row::to_json(&excluded)?));
+        values.push(Value::Text(row::ids_to_json(excluded)?));
         self.writer.execute(&sql, rusqlite::params_from_iter(values))?;
         Ok(())
     }
@@ -186,8 +183,8 @@ impl<'w> Candidates<'w> {
     pub fn absent_ids(&self, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<NameList> {
         const SQL: &str = "SELECT unhex(j.value) FROM json_each(?1) j WHERE NOT EXISTS (
                  SELECT 1 FROM assets a WHERE a.uuid = unhex(j.value) AND a.team = ?2 AND a.deleted_at IS NULL)";
-        let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-        let absent: Vec<Uuid> = self.writer.query_all(SQL, (row::to_json(&ids)?, team), |row| row.get(0))?;
+        let absent: Vec<Uuid> =
+            self.writer.query_all(SQL, (row::ids_to_json(ids)?, team), |row| row.get(0))?;
         Ok(absent.iter().collect())
     }
 

@@ -285,8 +285,8 @@ pub fn sampled_but_absent(
     const SQL: &str = "SELECT unhex(j.value) FROM json_each(?2) j
          WHERE NOT EXISTS (SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
              WHERE la.listing = ?1 AND a.uuid = unhex(j.value)) ORDER BY j.key";
-    let ids: Vec<String> = sample.iter().map(|asset| asset.asset_id.simple().to_string()).collect();
-    reader.query_all(SQL, (row_id, row::to_json(&ids)?), |row| row.get(0))
+    let ids = row::ids_to_json(sample.iter().map(|asset| &asset.asset_id))?;
+    reader.query_all(SQL, (row_id, ids), |row| row.get(0))
 }
 
 /// Returns the number of assets on a listing.

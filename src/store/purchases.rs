@@ -84,8 +84,7 @@ fn insert_assets(writer: &Writer, row_id: PurchaseRowId, purchase: &NewPurchase)
     const SELECTED: &str = "INSERT OR IGNORE INTO purchase_assets (purchase, asset)
          SELECT ?1, a.id FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)";
     if purchase.scope.mode == ScopeMode::Selection {
-        let ids: Vec<String> = purchase.scope.asset_ids.iter().map(|id| id.simple().to_string()).collect();
-        writer.execute(SELECTED, (row_id, row::to_json(&ids)?))?;
+        writer.execute(SELECTED, (row_id, row::ids_to_json(&purchase.scope.asset_ids)?))?;
     } else {
         writer.execute(LISTED, (row_id, purchase.listing))?;
     }
@@ -228,8 +227,7 @@ pub fn list_selected(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -> Re
     const SQL: &str =
         "SELECT a.uuid, a.price_cents FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)
          JOIN listing_assets la ON la.asset = a.id AND la.listing = ?1";
-    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(SQL, (listing, row::to_json(&ids)?), SelectedAsset::from_row)
+    reader.query_all(SQL, (listing, row::ids_to_json(ids)?), SelectedAsset::from_row)
 }
 
 /// Returns the assets that a purchase covers, oldest first.

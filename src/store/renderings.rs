@@ -80,9 +80,8 @@ pub fn append_published_summaries(
          WHERE l.uuid IN (SELECT unhex(value) FROM json_each(?1)) AND l.catalog_status = 'published'
          ORDER BY {keys}, l.id DESC"
     );
-    let hex: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
     let mut statement = reader.prepare(&sql)?;
-    append_column(statement.query([row::to_json(&hex)?])?, out)
+    append_column(statement.query([row::ids_to_json(ids)?])?, out)
 }
 
 /// Appends the first column of each row to `out`, separated by commas.

@@ -358,8 +358,7 @@ pub fn list_changed(
 /// Returns the titles of these assets that exist, by ID.
 pub fn asset_titles(reader: &Reader, ids: &[Uuid]) -> Result<BTreeMap<Uuid, String>> {
     const SQL: &str = "SELECT a.uuid, a.title FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)";
-    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    let titles = reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let titles = reader.query_all(SQL, [row::ids_to_json(ids)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(titles.into_iter().collect())
 }
 

@@ -4,6 +4,7 @@
 
 use rusqlite::{Row, RowIndex, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
 
 use crate::error;
 
@@ -45,4 +46,9 @@ pub fn json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::
 /// Serializes a value as JSON for a column.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> error::Result<String> {
     serde_json::to_string(value).map_err(error::Error::internal)
+}
+
+/// Serializes IDs as a JSON array of their hexadecimal digits, from which statements read them with `json_each` and `unhex`.
+pub fn ids_to_json<'i>(ids: impl IntoIterator<Item = &'i Uuid>) -> error::Result<String> {
+    to_json(&ids.into_iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
 }

@@ -82,8 +82,7 @@ pub fn list_candidates(
 /// Returns the tasks with these IDs, even if they are deleted, for import by a team.
 pub fn find_candidates(reader: &Reader, team: TeamRowId, tasks: &[Uuid]) -> Result<Vec<ImportCandidate>> {
     let sql = format!("{SELECT_CANDIDATE} WHERE k.uuid IN (SELECT unhex(value) FROM json_each(?2))");
-    let tasks: Vec<String> = tasks.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(&sql, (team, row::to_json(&tasks)?), read_candidate)
+    reader.query_all(&sql, (team, row::ids_to_json(tasks)?), read_candidate)
 }
 
 /// Returns the number of a taskset's tasks for which an import by its team creates an asset, at most `max`.
