@@ -274,6 +274,12 @@ pub static ASSET_NUMBERS: &[Number] = &[
 ];
 
 impl RecordList {
+    /// Returns the tables and the condition of the records of a team that a filter allows, and their parameters.
+    pub(super) fn of_team(&self, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {
+        let (conditions, values) = self.filters.conditions(team, filter);
+        (format!("{}{conditions}", self.source), values)
+    }
+
     /// Returns the names of the properties by which records can be grouped, and of their numbers.
     pub fn names(&self) -> [Vec<&'static str>; 2] {
         names(self.properties, self.numbers)
@@ -309,9 +315,8 @@ pub fn aggregate(
     filter: &RecordFilter,
     selection: &Selection,
 ) -> Result<Aggregation> {
-    let (conditions, mut values) = list.filters.conditions(filter);
-    values.insert(0, Value::Integer(team.0));
-    read(reader, &format!("{}{conditions}", list.source), values, selection)
+    let (source, values) = list.of_team(team, filter);
+    read(reader, &source, values, selection)
 }
 
 /// Aggregates the assets of a team that a query allows. Reads each of them once.

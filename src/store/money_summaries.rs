@@ -1,10 +1,10 @@
 //! What a team has spent and earned, by month, kind, and listing.
 
-use rusqlite::types::Value;
 use uuid::Uuid;
 
 use super::{
     Reader,
+    aggregates::PURCHASES,
     record_filters::FilterColumns,
     row::{ColumnIndexes, FromColumns, FromRow},
 };
@@ -81,17 +81,6 @@ pub struct Release {
     pub amount: Cents,
 }
 
-const PURCHASES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
-    WHERE p.buyer = ?";
-
-const PURCHASE_FILTERS: FilterColumns = FilterColumns {
-    status: Some(("p.status", Some("completed"))),
-    kind: Some("p.kind"),
-    vendor: Some("v.name_key"),
-    listing: Some("p.listing"),
-    ..FilterColumns::by_time("p.created_at")
-};
-
 /// The postings to a vendor's earnings, and its completed sales. Sales are not counted by postings: a free sample has no
 /// posting, and a refunded sale keeps its postings.
 const EARNINGS: &str =
@@ -136,9 +125,9 @@ pub fn spent(
     filter: &RecordFilter,
     by: GroupBy,
 ) -> Result<Vec<(String, Spent)>> {
-    let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
+    let (purchases, values) = PURCHASES.of_team(buyer, filter);
     let group = by.sql("p.created_at", "p.kind");
-    let sql = format!("SELECT {group}, {SPENT} FROM {PURCHASES}{conditions} GROUP BY 1 ORDER BY 1");
+    let sql = format!("SELECT {group}, {SPENT} FROM {purchases} GROUP BY 1 ORDER BY 1");
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         Ok((row.get(0)?, Spent::from_columns(row, &mut ColumnIndexes(1))?))
     })
@@ -153,9 +142,9 @@ pub fn spent_by_listing(
     buyer: TeamRowId,
     filter: &RecordFilter,
 ) -> Result<ByListing<Spent>> {
-    let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
+    let (purchases, values) = PURCHASES.of_team(buyer, filter);
     let sql = format!(
-        "SELECT l.uuid, l.title, count(*) OVER () AS listings, {SPENT} FROM {PURCHASES}{conditions}
+        "SELECT l.uuid, l.title, count(*) OVER () AS listings, {SPENT} FROM {purchases}
          GROUP BY l.id ORDER BY sum(p.price_cents + p.buyer_fee_cents) DESC, l.id LIMIT {MAX_LISTINGS}"
     );
     let mut listings = 0;
@@ -175,7 +164,7 @@ pub fn earned(
     filter: &RecordFilter,
     by: GroupBy,
 ) -> Result<Vec<(String, Earned)>> {
-    let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
+    let (conditions, values) = EARNINGS_FILTERS.conditions(vendor, filter);
     let group = by.sql("e.at", "e.kind");
     let sql = format!("SELECT {group}, {EARNED} FROM {EARNINGS}{conditions} GROUP BY 1 ORDER BY 1");
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
@@ -189,7 +178,7 @@ pub fn earned_by_listing(
     vendor: TeamRowId,
     filter: &RecordFilter,
 ) -> Result<ByListing<Earned>> {
-    let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
+    let (conditions, values) = EARNINGS_FILTERS.conditions(vendor, filter);
     let sql = format!(
         "SELECT l.uuid, l.title, count(*) OVER () AS listings, {EARNED} FROM {EARNINGS} AND l.id IS NOT NULL{conditions}
          GROUP BY l.id ORDER BY sum(e.cents) DESC, l.id LIMIT {MAX_LISTINGS}"
@@ -216,10 +205,4 @@ pub fn releases(reader: &Reader, vendor: TeamRowId, now: Timestamp) -> Result<Ve
          GROUP BY available_at ORDER BY available_at LIMIT {MAX_RELEASES}"
     );
     reader.query_all(&sql, (vendor, now), Release::from_row)
-}
-
-fn with_team(columns: &FilterColumns, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {
-    let (conditions, mut values) = columns.conditions(filter);
-    values.insert(0, Value::Integer(team.0));
-    (conditions, values)
 }

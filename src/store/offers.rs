@@ -1,6 +1,5 @@
 //! Offers: bids of buyers on listings.
 
-use rusqlite::types::Value;
 use uuid::Uuid;
 
 use super::{
@@ -99,8 +98,7 @@ const FILTERS: FilterColumns = FilterColumns {
 
 /// Returns the offers of a buyer that a filter allows, newest first.
 pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<Vec<Offer>> {
-    let (conditions, mut values) = FILTERS.conditions(filter);
-    values.insert(0, Value::Integer(buyer.0));
+    let (conditions, values) = FILTERS.conditions(buyer, filter);
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, {LISTING_IS_VISIBLE}, d.uuid, d.status, d.amount_cents, d.created_at,
              d.updated_at, d.decided_at

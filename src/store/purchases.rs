@@ -1,6 +1,5 @@
 //! Purchases, with the assets that they cover. Exclusive sales are in `exclusive_sales`.
 
-use rusqlite::types::Value;
 use uuid::Uuid;
 
 use super::{
@@ -353,8 +352,7 @@ const FILTERS: FilterColumns = FilterColumns {
 /// Returns the purchases of a buyer that a filter allows, newest first: the completed ones unless it states other
 /// statuses.
 pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<Vec<Purchase>> {
-    let (conditions, mut values) = FILTERS.conditions(filter);
-    values.insert(0, Value::Integer(buyer.0));
+    let (conditions, values) = FILTERS.conditions(buyer, filter);
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, {LISTING_IS_VISIBLE}, d.uuid, d.status, d.kind, d.scope, d.price_cents,
              d.buyer_fee_cents, d.created_at, d.agreement_document, d.agreement_signed_at

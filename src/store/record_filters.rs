@@ -3,7 +3,7 @@
 use marketplace_text::equality_key;
 use rusqlite::types::Value;
 
-use crate::domain::record_filters::RecordFilter;
+use crate::domain::{record_filters::RecordFilter, teams::TeamRowId};
 
 /// The expressions that a filter of a list compares.
 #[derive(Debug)]
@@ -28,10 +28,10 @@ impl FilterColumns {
         FilterColumns { status: None, kind: None, vendor: None, listing: None, opportunity: None, at }
     }
 
-    /// Returns the conditions of a filter, each with a leading ` AND `, and their parameters in order. A list without one
-    /// of the columns ignores that part of the filter.
-    pub fn conditions(&self, filter: &RecordFilter) -> (String, Vec<Value>) {
-        let (mut sql, mut values) = (String::new(), Vec::new());
+    /// Returns the conditions of a filter, each with a leading ` AND `, and the parameters of a statement that states them
+    /// after a condition on the team. A list without one of the columns ignores that part of the filter.
+    pub fn conditions(&self, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {
+        let (mut sql, mut values) = (String::new(), vec![Value::Integer(team.0)]);
         let mut add = |condition: String, value: Value| {
             sql.push_str(" AND ");
             sql.push_str(&condition);
