@@ -93,28 +93,15 @@ pub fn list_page(
     filter: QueueFilter,
     request: TeamPageRequest,
 ) -> Result<TeamPage<WaitingListing>> {
-    let limit = request.limit as usize;
-    let (start, is_backward) = match request.start {
+    let start = match request.start {
         Start::Newest => (None, false),
         Start::Below(id) => (find_position(reader, ListingRowId(id))?, false),
         Start::Above(id) => (find_position(reader, ListingRowId(id))?, true),
     };
-    let mut rows = list_from(reader, filter, (start, is_backward), limit + 1)?;
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    if is_backward {
-        rows.reverse();
-    }
-    // The previous page lies on the other side of the position.
-    let (has_next, has_previous) =
-        if is_backward { (true, has_more) } else { (has_more, request.start != Start::Newest) };
-    let at = |row: Option<&WaitingListing>, start: fn(i64) -> Start| row.map(|row| start(row.row_id.0));
-    Ok(TeamPage {
-        next: at(rows.last(), Start::Below).filter(|_| has_next),
-        previous: at(rows.first(), Start::Above).filter(|_| has_previous),
-        total: if request.counts { Some(count(reader, filter, None)?.0) } else { None },
-        rows,
-    })
+    let found = list_from(reader, filter, start, request.limit as usize + 1)?;
+    let total = if request.counts { Some(count(reader, filter, None)?.0) } else { None };
+    let found = found.into_iter().map(|listing| (listing.row_id.0, listing)).collect();
+    Ok(TeamPage::new(found, request, total))
 }
 
 /// Returns the listings of the queue after a position in their order, or those before it in reverse order.

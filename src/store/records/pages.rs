@@ -66,6 +66,28 @@ pub struct TeamPage<T> {
 }
 
 impl<T> TeamPage<T> {
+    /// Creates the page of a request from its rows with their row IDs, beginning with the one next to the start. One more than
+    /// the page can have means that others follow.
+    pub(in crate::store) fn new(
+        mut found: Vec<(i64, T)>,
+        request: TeamPageRequest,
+        total: Option<u64>,
+    ) -> TeamPage<T> {
+        let limit = request.limit as usize;
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let is_upward = matches!(request.start, Start::Above(_));
+        if is_upward {
+            found.reverse();
+        }
+        // The page that one comes from is on the other side.
+        let has_next = if is_upward { true } else { has_more };
+        let has_previous = if is_upward { has_more } else { request.start != Start::Newest };
+        let next = found.last().map(|(id, _)| Start::Below(*id)).filter(|_| has_next);
+        let previous = found.first().map(|(id, _)| Start::Above(*id)).filter(|_| has_previous);
+        TeamPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, previous, total }
+    }
+
     /// Returns the page with another type of rows.
     pub fn map<U>(self, map: impl FnMut(T) -> U) -> TeamPage<U> {
         let TeamPage { rows, next, previous, total } = self;
@@ -84,9 +106,6 @@ pub struct PageQuery {
     conditions: Vec<String>,
     parameters: Vec<Box<dyn ToSql>>,
 }
-
-/// Rows with their row IDs, whether there are more of them, and the number of rows on all pages.
-type FoundRows<T> = (Vec<(i64, T)>, bool, Option<u64>);
 
 impl PageQuery {
     /// Creates a query of these columns and tables, in the order of the row IDs, with the condition that all rows fulfill.
@@ -140,33 +159,17 @@ impl PageQuery {
     pub(super) fn fetch<T: FromRow>(self, reader: &Reader, request: PageRequest) -> Result<RowPage<T>> {
         let start = request.before.map_or(Start::Newest, Start::Below);
         let request = TeamPageRequest { start, limit: request.limit, counts: request.before.is_none() };
-        let (found, has_more, total) = self.fetch_rows(reader, request)?;
-        let next = found.last().map(|(id, _): &(i64, T)| *id).filter(|_| has_more);
-        Ok(RowPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, total })
+        let TeamPage { rows, next, total, .. } = self.fetch_from(reader, request)?;
+        let next = next.and_then(|start| if let Start::Below(id) = start { Some(id) } else { None });
+        Ok(RowPage { rows, next, total })
     }
 
     /// Like [`PageQuery::fetch`], in both directions.
     pub(super) fn fetch_from<T: FromRow>(
-        self,
+        mut self,
         reader: &Reader,
         request: TeamPageRequest,
     ) -> Result<TeamPage<T>> {
-        let (mut found, has_more, total) = self.fetch_rows(reader, request)?;
-        let is_upward = matches!(request.start, Start::Above(_));
-        if is_upward {
-            found.reverse();
-        }
-        // The page that one comes from is on the other side.
-        let has_next = if is_upward { true } else { has_more };
-        let has_previous = if is_upward { has_more } else { request.start != Start::Newest };
-        let next = found.last().map(|(id, _): &(i64, T)| Start::Below(*id)).filter(|_| has_next);
-        let previous = found.first().map(|(id, _)| Start::Above(*id)).filter(|_| has_previous);
-        Ok(TeamPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, previous, total })
-    }
-
-    /// Returns the rows of a page with their row IDs, beginning with the one next to the start; whether there are more of
-    /// them; and the number of rows on all pages if it is requested.
-    fn fetch_rows<T: FromRow>(mut self, reader: &Reader, request: TeamPageRequest) -> Result<FoundRows<T>> {
         let total = if request.counts { self.count(reader)? } else { None };
         let direction = match request.start {
             Start::Newest => "DESC",
@@ -181,19 +184,16 @@ impl PageQuery {
         };
         let PageQuery { columns, tables, row_id, sort, .. } = &self;
         let order = sort.map(|sort| format!("{sort} {direction}, ")).unwrap_or_default();
-        let limit = request.limit as usize;
         let sql = format!(
             "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {order}{row_id} {direction} LIMIT {}",
             self.conditions(),
-            limit + 1
+            u64::from(request.limit) + 1
         );
         #[cfg(test)]
         super::query_plans::record(reader, &sql, &self.parameters());
-        let mut found = reader
+        let found = reader
             .query_all(&sql, &*self.parameters(), |row| Ok((row.get("page_id")?, T::from_row(row)?)))?;
-        let has_more = found.len() > limit;
-        found.truncate(limit);
-        Ok((found, has_more, total))
+        Ok(TeamPage::new(found, request, total))
     }
 
     /// Adds the condition that rows are before or after the row with this ID.
