@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Market, Writer, entry_points::WriteCause, opening::index_writer_size};
+use super::{Market, Writer, entry_points::WriteCause};
 use crate::{error::Result, search::Progress, store::BulkGuard};
 
 /// A bulk write in progress. Each transaction is committed on its own, but only [`BulkWriter::finish`]
@@ -28,8 +28,7 @@ impl<'a> BulkWriter<'a> {
     /// Updates the index with everything that was written. Other processes see it, too.
     pub fn finish(self, progress: &dyn Progress) -> Result<()> {
         let Some(change) = self.last_change.get() else { return Ok(()) };
-        let inner = &self.market.inner;
-        match &inner.updater {
+        match &self.market.inner.updater {
             Some(updater) => {
                 updater.wait_until_indexed(change as u64)?;
                 updater.commit()
@@ -37,8 +36,7 @@ impl<'a> BulkWriter<'a> {
             None => {
                 // The index needs memory, and what is written meanwhile is in the order of the table.
                 self.bulk.shrink_cache()?;
-                let size = index_writer_size(inner.settings.current());
-                self.market.apply_changes(change as u64, size, progress)
+                self.market.update_index(change as u64, progress)
             }
         }
     }

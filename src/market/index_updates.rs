@@ -8,12 +8,12 @@ use std::{
 
 use marketplace_index::Index;
 
-use super::{INDEX_DIRECTORY, Market, opening::index_writer_size, other_processes};
+use super::{INDEX_DIRECTORY, Market, opening::index_writer_options, other_processes};
 use crate::{
     clock::Clock,
     domain::{catalog::CatalogEntry, time::Timestamp},
     error::{Error, Result},
-    search::{RenderedListing, SharedUpdater, Taxonomy, WriterOptions},
+    search::{self, Progress, RenderedListing, SharedUpdater, Taxonomy},
     store,
 };
 
@@ -30,7 +30,7 @@ impl Market {
     pub(super) fn wait_until_indexed(&self, change: u64) -> Result<()> {
         match &self.inner.updater {
             Some(updater) => updater.wait_until_indexed(change),
-            None => self.apply_changes(change, index_writer_size(self.inner.settings.current()), &()),
+            None => self.update_index(change, &()),
         }
     }
 
@@ -41,17 +41,9 @@ impl Market {
     }
 
     /// Updates the index from a command, or waits until the server on the same directory has done so.
-    pub fn update_index(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
-        self.apply_changes(change, index_writer_size(self.inner.settings.current()), progress)
-    }
-
-    pub(super) fn apply_changes(
-        &self,
-        change: u64,
-        size: WriterOptions,
-        progress: &dyn crate::search::Progress,
-    ) -> Result<()> {
+    pub fn update_index(&self, change: u64, progress: &dyn Progress) -> Result<()> {
         let inner = &self.inner;
+        let options = index_writer_options(inner.settings.current());
         let (mut last_progress, mut last_notice, mut seen) = (Instant::now(), Instant::now(), 0);
         loop {
             inner.index_dir.reload()?;
@@ -64,7 +56,7 @@ impl Market {
             if indexed != seen {
                 (seen, last_progress) = (indexed, Instant::now());
             }
-            match index.writer(size.memory_bytes, size.threads) {
+            match options.open(&index) {
                 Ok(mut writer) => {
                     inner.indexer.drain(&mut writer, progress).map_err(|cause| {
                         let message = "the search index could not be updated; what was written is stored; repair the \
@@ -189,26 +181,20 @@ impl Market {
 
     /// Opens the writer of an index that is not the market's own.
     pub fn open_index_writer(&self, index: &Index) -> Result<marketplace_index::Writer> {
-        let WriterOptions { memory_bytes, threads } = index_writer_size(self.inner.settings.current());
-        Ok(index.writer(memory_bytes, threads)?)
+        Ok(index_writer_options(self.inner.settings.current()).open(index)?)
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
     /// continues. Returns the number of listings in it.
-    pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
-        let size = index_writer_size(self.inner.settings.current());
-        let path = self.inner.data_dir.join(INDEX_DIRECTORY);
-        let count = crate::search::rebuild_index(
-            &path,
-            &self.inner.indexer,
-            size.memory_bytes,
-            size.threads,
-            progress,
-        )?;
-        match &self.inner.updater {
+    pub fn reindex(&self, progress: &dyn Progress) -> Result<u64> {
+        let inner = &self.inner;
+        let options = index_writer_options(inner.settings.current());
+        let count =
+            search::rebuild_index(&inner.data_dir.join(INDEX_DIRECTORY), &inner.indexer, options, progress)?;
+        match &inner.updater {
             Some(updater) => updater.follow()?,
             None => {
-                other_processes::notify_server(&self.inner.data_dir);
+                other_processes::notify_server(&inner.data_dir);
                 self.update_index(self.latest_change()?, &())?;
             }
         }

@@ -167,7 +167,7 @@ impl Market {
         let seen_version = Mutex::new(Some(store.data_version()?));
         let updater = match mode {
             OpenMode::Serve | OpenMode::Replica => {
-                Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_size(&settings))?)
+                Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_options(&settings))?)
             }
             OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
         };
@@ -253,7 +253,7 @@ fn max_waiting_threads(settings: &Settings) -> usize {
     connections.min(2 * limits.slots()) + bodies
 }
 
-pub(super) fn index_writer_size(settings: &Settings) -> WriterOptions {
+pub(super) fn index_writer_options(settings: &Settings) -> WriterOptions {
     let threads = settings.index.writer_threads;
     WriterOptions { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
 }

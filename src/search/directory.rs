@@ -12,7 +12,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use marketplace_index::{Error as IndexError, Index, Snapshot};
+use marketplace_index::{Error as IndexError, Index, Snapshot, Writer};
 use uuid::Uuid;
 
 use super::indexer::{Indexer, Progress};
@@ -20,6 +20,22 @@ use crate::{
     error::{Error, ErrorChain, Result},
     private_files,
 };
+
+/// Memory and threads of the index writer.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterOptions {
+    /// Memory budget in bytes, for all threads together.
+    pub memory_bytes: usize,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+impl WriterOptions {
+    /// Opens the writer of an index.
+    pub fn open(self, index: &Index) -> std::result::Result<Writer, IndexError> {
+        index.writer(self.memory_bytes, self.threads)
+    }
+}
 
 /// Name of the file that contains the name of the current index.
 const CURRENT_FILE: &str = "CURRENT";
@@ -271,8 +287,7 @@ impl Drop for BuildMarker {
 pub fn rebuild_index(
     path: &Path,
     indexer: &Indexer,
-    memory_bytes: usize,
-    threads: usize,
+    options: WriterOptions,
     progress: &dyn Progress,
 ) -> Result<u64> {
     // Somebody may have deleted the directory.
@@ -281,7 +296,7 @@ pub fn rebuild_index(
     let marker = BuildMarker::try_lock(path, &name)
         .ok_or_else(|| Error::internal(format!("cannot write to the directory {}", path.display())))?;
     let index = Index::create(&path.join(&name))?;
-    let mut writer = index.writer(memory_bytes, threads)?;
+    let mut writer = options.open(&index)?;
     let count = indexer.drain(&mut writer, progress)?;
     if progress.is_canceled() {
         drop(writer);

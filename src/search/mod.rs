@@ -11,12 +11,11 @@ mod rebuilds;
 mod shared_updater;
 mod updater;
 
-pub use directory::{IndexDirectory, OpenedIndex, rebuild_index};
+pub use directory::{IndexDirectory, OpenedIndex, WriterOptions, rebuild_index};
 pub use documents::{Taxonomy, build_document, index_stage, listing_row_id};
 pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
 pub use prepared_changes::PreparedChange;
 pub use shared_updater::SharedUpdater;
-pub use updater::WriterOptions;
 
 use crate::error::Error;
 

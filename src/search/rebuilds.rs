@@ -14,9 +14,8 @@ use std::{
 use marketplace_index::Error as IndexError;
 
 use super::{
-    directory::{self, IndexDirectory, OpenedIndex},
+    directory::{self, IndexDirectory, OpenedIndex, WriterOptions},
     indexer::{Indexer, Progress},
-    updater::WriterOptions,
 };
 use crate::error::{Error, ErrorChain, Result, sources};
 
@@ -161,8 +160,7 @@ impl Rebuilder {
     /// Builds an index, swaps it in, and uses it.
     fn rebuild(&self, updates: &dyn Updates) -> Result<()> {
         let Rebuilder { indexer, directory, options, .. } = self;
-        let (memory_bytes, threads) = (options.memory_bytes, options.threads);
-        let listings = directory::rebuild_index(directory.path(), indexer, memory_bytes, threads, updates)?;
+        let listings = directory::rebuild_index(directory.path(), indexer, *options, updates)?;
         updates.follow()?;
         tracing::info!(listings, "the search index was rebuilt");
         Ok(())

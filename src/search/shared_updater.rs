@@ -10,10 +10,10 @@ use std::{
 };
 
 use super::{
-    directory::{IndexDirectory, OpenedIndex},
+    directory::{IndexDirectory, OpenedIndex, WriterOptions},
     indexer::{Indexer, Progress},
     rebuilds::{RebuildCause, Rebuilder, Updates},
-    updater::{Updater, WriterOptions},
+    updater::Updater,
 };
 use crate::{
     error::{Error, ErrorChain, Result},

@@ -4,17 +4,11 @@ use std::sync::Arc;
 
 use marketplace_index::{EngineWriter, Writer};
 
-use super::{directory::IndexDirectory, indexer::Indexer};
+use super::{
+    directory::{IndexDirectory, WriterOptions},
+    indexer::Indexer,
+};
 use crate::error::Result;
-
-/// Memory and threads of the index writer.
-#[derive(Clone, Copy, Debug)]
-pub struct WriterOptions {
-    /// Memory budget in bytes, for all threads together.
-    pub memory_bytes: usize,
-    /// Number of threads.
-    pub threads: usize,
-}
 
 /// What an update of the index needs.
 pub(super) struct Updater {
@@ -37,7 +31,7 @@ impl Updater {
 
     /// Opens the index writer, and brings the index up to date. Other indexes in the directory are deleted.
     pub(super) fn open_writer(&mut self) -> Result<()> {
-        let mut writer = self.directory.index()?.writer(self.options.memory_bytes, self.options.threads)?;
+        let mut writer = self.options.open(&self.directory.index()?)?;
         self.directory.remove_stale();
         self.indexer.drain(&mut writer, &())?;
         self.writer = Some(writer);
@@ -65,7 +59,7 @@ impl Updater {
         // After an error, uncommitted changes are lost with the writer.
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
-            None => match index.writer(self.options.memory_bytes, self.options.threads) {
+            None => match self.options.open(&index) {
                 Err(marketplace_index::Error::Busy) => return Ok(None),
                 other => other?,
             },
@@ -108,7 +102,7 @@ impl Updater {
         if let Some(newer) = self.directory.open_newer()? {
             // Applied before the index is used, so that it does not show an older state than the index that it
             // replaces.
-            let mut writer = match newer.index.writer(self.options.memory_bytes, self.options.threads) {
+            let mut writer = match self.options.open(&newer.index) {
                 Err(marketplace_index::Error::Busy) => return Ok(None),
                 other => other?,
             };
