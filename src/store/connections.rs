@@ -35,16 +35,16 @@ impl Connections {
     /// Returns a connection for reading. Waits until one is free.
     pub(super) fn reader(&self) -> Result<AnyReadConnection> {
         match self {
-            Connections::Shared { readers, .. } => readers.get().map(AnyReadConnection::Shared),
-            Connections::Private(database) => database.get().map(AnyReadConnection::Private),
+            Connections::Shared { readers, .. } => readers.get().map(UsedConnection::Shared),
+            Connections::Private(database) => database.get().map(UsedConnection::Private),
         }
     }
 
     /// Returns a connection for reading if one is free now.
     pub(super) fn try_reader(&self) -> Option<AnyReadConnection> {
         match self {
-            Connections::Shared { readers, .. } => readers.try_get().map(AnyReadConnection::Shared),
-            Connections::Private(database) => database.try_get().map(AnyReadConnection::Private),
+            Connections::Shared { readers, .. } => readers.try_get().map(UsedConnection::Shared),
+            Connections::Private(database) => database.try_get().map(UsedConnection::Private),
         }
     }
 
@@ -53,63 +53,51 @@ impl Connections {
         match self {
             // A panic during a write rolled its transaction back, so the connection is still usable.
             Connections::Shared { writer, .. } => {
-                Ok(WriteConnection::Shared(writer.lock().unwrap_or_else(PoisonError::into_inner)))
+                Ok(UsedConnection::Shared(writer.lock().unwrap_or_else(PoisonError::into_inner)))
             }
-            Connections::Private(database) => database.get().map(WriteConnection::Private),
+            Connections::Private(database) => database.get().map(UsedConnection::Private),
         }
     }
 }
 
-/// A connection for reading that is in use. Dropping it returns it.
+/// A connection that is in use: one of a shared database, or that of a private one. Dropping it returns it.
 #[derive(Debug)]
-pub(super) enum AnyReadConnection {
-    Shared(ReadConnection),
+pub(super) enum UsedConnection<S> {
+    Shared(S),
     Private(PrivateConnection),
 }
 
-impl Deref for AnyReadConnection {
-    type Target = Connection;
+/// A connection for reading that is in use.
+pub(super) type AnyReadConnection = UsedConnection<ReadConnection>;
 
-    fn deref(&self) -> &Connection {
-        match self {
-            AnyReadConnection::Shared(connection) => connection,
-            AnyReadConnection::Private(connection) => connection,
-        }
-    }
-}
-
-/// The connection for writing while it is in use. Dropping it returns it.
-#[derive(Debug)]
-pub(super) enum WriteConnection<'s> {
-    Shared(MutexGuard<'s, Connection>),
-    Private(PrivateConnection),
-}
+/// The connection for writing while it is in use.
+pub(super) type WriteConnection<'s> = UsedConnection<MutexGuard<'s, Connection>>;
 
 impl WriteConnection<'_> {
     /// Limits the size of the log of a private database. SQLite does so itself for the others.
     pub(super) fn limit_log(&mut self) {
-        if let WriteConnection::Private(connection) = self {
+        if let UsedConnection::Private(connection) = self {
             connection.limit_log();
         }
     }
 }
 
-impl Deref for WriteConnection<'_> {
+impl<S: Deref<Target = Connection>> Deref for UsedConnection<S> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
         match self {
-            WriteConnection::Shared(connection) => connection,
-            WriteConnection::Private(connection) => connection,
+            UsedConnection::Shared(connection) => connection,
+            UsedConnection::Private(connection) => connection,
         }
     }
 }
 
-impl DerefMut for WriteConnection<'_> {
+impl<S: DerefMut<Target = Connection>> DerefMut for UsedConnection<S> {
     fn deref_mut(&mut self) -> &mut Connection {
         match self {
-            WriteConnection::Shared(connection) => connection,
-            WriteConnection::Private(connection) => connection,
+            UsedConnection::Shared(connection) => connection,
+            UsedConnection::Private(connection) => connection,
         }
     }
 }
