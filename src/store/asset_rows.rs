@@ -34,7 +34,12 @@ pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
 
 /// Returns the statement for the assets `a` that meet a condition.
 pub fn select(condition: &str) -> String {
-    format!("SELECT {} FROM assets a {JOINS} WHERE {condition}", COLUMNS.concat())
+    select_from("assets a", &format!("WHERE {condition}"))
+}
+
+/// Returns the statement for the assets `a` among these tables, with the clauses that follow the joins.
+pub fn select_from(tables: &str, rest: &str) -> String {
+    format!("SELECT {} FROM {tables} {JOINS} {rest}", COLUMNS.concat())
 }
 
 /// Reads an asset from a row with the columns [`COLUMNS`].
@@ -113,10 +118,9 @@ pub fn find_own(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Ass
 
 /// Returns the team's assets with these row IDs in the order of these, without those that are deleted.
 pub fn list_own(reader: &Reader, team: TeamRowId, row_ids: &[AssetRowId]) -> Result<Vec<Asset>> {
-    let sql = format!(
-        "SELECT {} FROM json_each(?1) j CROSS JOIN assets a ON a.id = j.value {JOINS}
-         WHERE a.team = ?2 AND a.deleted_at IS NULL ORDER BY j.key",
-        COLUMNS.concat()
+    let sql = select_from(
+        "json_each(?1) j CROSS JOIN assets a ON a.id = j.value",
+        "WHERE a.team = ?2 AND a.deleted_at IS NULL ORDER BY j.key",
     );
     reader.query_all(&sql, (row::to_json(row_ids)?, team), read_asset)
 }

@@ -190,22 +190,16 @@ pub fn count_alike(
 pub fn list_first(reader: &Reader, chosen: &ChosenAssets, limit: usize) -> Result<Vec<Asset>> {
     let (assets, mut values) = chosen.sql()?;
     values.push(Value::Integer(limit as i64));
-    let sql = format!(
-        "SELECT {} FROM (SELECT asset FROM ({assets}) ORDER BY asset LIMIT ?) c CROSS JOIN assets a ON a.id = c.asset {}
-         ORDER BY c.asset",
-        asset_rows::COLUMNS.concat(),
-        asset_rows::JOINS
+    let first = format!(
+        "(SELECT asset FROM ({assets}) ORDER BY asset LIMIT ?) c CROSS JOIN assets a ON a.id = c.asset"
     );
+    let sql = asset_rows::select_from(&first, "ORDER BY c.asset");
     reader.query_all(&sql, rusqlite::params_from_iter(values), asset_rows::read_asset)
 }
 
 /// Returns the assets with these row IDs.
 pub fn list_by_row_id(reader: &Reader, assets: &[AssetRowId]) -> Result<Vec<Asset>> {
-    let sql = format!(
-        "SELECT {} FROM json_each(?1) j CROSS JOIN assets a ON a.id = j.value {}",
-        asset_rows::COLUMNS.concat(),
-        asset_rows::JOINS
-    );
+    let sql = asset_rows::select_from("json_each(?1) j CROSS JOIN assets a ON a.id = j.value", "");
     reader.query_all(&sql, [row::to_json(assets)?], asset_rows::read_asset)
 }
 
@@ -304,11 +298,9 @@ pub fn last_of_next(reader: &Reader, change: BulkChangeRowId, limit: u64) -> Res
 
 /// Returns the assets that are left to change up to a row ID, without those that were deleted since.
 pub fn list_next(reader: &Reader, change: BulkChangeRowId, last: AssetRowId) -> Result<Vec<Asset>> {
-    let sql = format!(
-        "SELECT {} FROM bulk_change_assets b CROSS JOIN assets a ON a.id = b.asset {}
-         WHERE b.bulk_change = ?1 AND b.asset <= ?2 AND a.deleted_at IS NULL ORDER BY b.asset",
-        asset_rows::COLUMNS.concat(),
-        asset_rows::JOINS
+    let sql = asset_rows::select_from(
+        "bulk_change_assets b CROSS JOIN assets a ON a.id = b.asset",
+        "WHERE b.bulk_change = ?1 AND b.asset <= ?2 AND a.deleted_at IS NULL ORDER BY b.asset",
     );
     reader.query_all(&sql, (change, last), asset_rows::read_asset)
 }

@@ -26,11 +26,10 @@ use crate::{
 
 /// Returns the first assets of a listing, in the order in which they were attached.
 pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<Vec<Asset>> {
-    let sql = format!(
-        "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
-         CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
-        asset_rows::COLUMNS.concat(),
-        asset_rows::JOINS
+    let sql = asset_rows::select_from(
+        "(SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
+         CROSS JOIN assets a ON a.id = la.asset",
+        "ORDER BY la.position",
     );
     reader.query_all(&sql, (listing, limit as i64), asset_rows::read_asset)
 }

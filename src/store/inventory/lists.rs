@@ -79,19 +79,16 @@ pub(super) fn page_sql(
         let row_ids: Vec<String> = groups.iter().map(|group| group.0.to_string()).collect();
         condition.sql.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
     }
-    let sql = format!(
-        "SELECT {} FROM (
-             SELECT i.group_id, i.created_at, i.asset FROM inventory i WHERE {} ORDER BY {} LIMIT ? OFFSET ?) page
+    let page = format!(
+        "(SELECT i.group_id, i.created_at, i.asset FROM inventory i WHERE {} ORDER BY {} LIMIT ? OFFSET ?) page
          CROSS JOIN inventory p ON p.team = {}
              AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
-         CROSS JOIN assets a ON a.id = p.asset {} ORDER BY {}",
-        asset_rows::COLUMNS.concat(),
+         CROSS JOIN assets a ON a.id = p.asset",
         condition.sql,
         order("i"),
         query.team.0,
-        asset_rows::JOINS,
-        order("p"),
     );
+    let sql = asset_rows::select_from(&page, &format!("ORDER BY {}", order("p")));
     condition.values.push(Value::Integer(limit as i64));
     condition.values.push(Value::Integer(offset as i64));
     (sql, condition.values)
