@@ -15,7 +15,7 @@ use tantivy::tokenizer::{
     Token, TokenStream, Tokenizer,
 };
 
-use crate::words::{self, PieceChars, PieceKind, Pieces, RequiredField, Splitting};
+use crate::words::{self, Piece, PieceChars, PieceKind, Pieces, Splitting};
 
 /// Number of characters of a word that count. The rest is ignored in documents and searches alike, so longer
 /// words are still found.
@@ -92,7 +92,7 @@ struct WordStream<'a> {
 enum Rest<'a> {
     Nothing,
     /// The word in a name, at the position of the name.
-    Base(RequiredField<'a>),
+    Base(Piece<'a>),
     /// The pair of this character and the next one, at the position of this one.
     Pair(char, PieceChars<'a>),
     /// Further characters of text without spaces.
@@ -117,7 +117,7 @@ impl Tokenizer for WordTokenizer {
 }
 
 impl WordStream<'_> {
-    fn set_word(&mut self, word: RequiredField<'_>) {
+    fn set_word(&mut self, word: Piece<'_>) {
         self.token.text.clear();
         word.append_to(&mut self.token.text, MAX_WORD_CHARS);
     }
@@ -230,7 +230,7 @@ impl ParsedText {
 }
 
 /// A piece of a search text, and its characters that count.
-type SearchPiece<'a> = (RequiredField<'a>, Vec<char>);
+type SearchPiece<'a> = (Piece<'a>, Vec<char>);
 
 struct Parser {
     parsed: ParsedText,

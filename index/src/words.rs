@@ -34,7 +34,7 @@ pub(crate) enum PieceKind {
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequiredField<'a> {
+pub(crate) struct Piece<'a> {
     pub(crate) kind: PieceKind,
     text: &'a str,
 }
@@ -48,7 +48,7 @@ const DOT_NAMES: [&str; 1] = ["net"];
 /// Invisible mark where a line may break, which some write between the words of text without spaces.
 const WORD_BREAK: char = '\u{200b}';
 
-impl<'a> RequiredField<'a> {
+impl<'a> Piece<'a> {
     /// Returns the characters that count.
     pub(crate) fn chars(self) -> PieceChars<'a> {
         PieceChars(self.text.chars())
@@ -65,9 +65,9 @@ impl<'a> RequiredField<'a> {
     }
 
     /// Returns the word in a name, without the dot. A single letter with signs has none: `C#` is not about C.
-    pub(crate) fn base(self) -> Option<RequiredField<'a>> {
+    pub(crate) fn base(self) -> Option<Piece<'a>> {
         let base = self.text.strip_prefix('.').filter(|_| self.kind == PieceKind::Name)?;
-        Some(RequiredField { kind: PieceKind::Word, text: base })
+        Some(Piece { kind: PieceKind::Word, text: base })
     }
 }
 
@@ -111,9 +111,9 @@ impl<'a> Pieces<'a> {
 }
 
 impl<'a> Iterator for Pieces<'a> {
-    type Item = RequiredField<'a>;
+    type Item = Piece<'a>;
 
-    fn next(&mut self) -> Option<RequiredField<'a>> {
+    fn next(&mut self) -> Option<Piece<'a>> {
         let rest = &self.text[self.start..];
         let Some(skipped) = rest.find(starts_word) else {
             self.start = self.text.len();
@@ -143,7 +143,7 @@ impl<'a> Iterator for Pieces<'a> {
             }
         };
         self.start = range.end;
-        Some(RequiredField { kind, text: &self.text[range] })
+        Some(Piece { kind, text: &self.text[range] })
     }
 }
 
