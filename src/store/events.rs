@@ -75,20 +75,18 @@ pub struct Event {
     pub request_id: Option<String>,
 }
 
-const COLUMNS: &str = "e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id";
+const SELECT: &str = "SELECT e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id
+     FROM events e LEFT JOIN teams t ON t.id = e.team";
 
 /// Returns the first events after one, in their order.
 pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Vec<Event>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id > ?1 ORDER BY e.id LIMIT ?2"
-    );
+    let sql = format!("{SELECT} WHERE e.id > ?1 ORDER BY e.id LIMIT ?2");
     reader.query_all(&sql, (after, limit as i64), Event::from_row)
 }
 
 /// Returns the event with this row ID.
 pub fn find(reader: &Reader, id: EventRowId) -> Result<Option<Event>> {
-    let sql = format!("SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id = ?1");
-    reader.query_first(&sql, [id], Event::from_row)
+    reader.query_first(&format!("{SELECT} WHERE e.id = ?1"), [id], Event::from_row)
 }
 
 /// Returns the last events before a place that match a filter, newest first, and the place down to which the outbox was read: the
@@ -100,21 +98,10 @@ pub fn list_before(
     limits: PageLimits,
 ) -> Result<(Vec<Event>, EventRowId)> {
     let lowest = EventRowId(scan_start(reader, filter, before, limits.scanned)?.0.max(through.0));
-    let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
-    let types =
-        if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
-    let subject = if filter.subject.is_some() { "e.subject = ?6" } else { "?6 IS NULL" };
-    let sql = format!(
-        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
-         WHERE e.id > ?1 AND e.id < ?2 AND {team} AND {types} AND {subject} ORDER BY e.id DESC LIMIT ?5"
-    );
-    let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
-    let limit = limits.events as i64;
-    let found: Vec<Event> = reader.query_all(
-        &sql,
-        (lowest, before, filter.team, type_list, limit, &filter.subject),
-        Event::from_row,
-    )?;
+    let sql = filter.select("e.id < ?2", "e.id DESC");
+    let types = filter.types_json()?;
+    let parameters = (lowest, before, filter.team, types, &filter.subject, limits.events as i64);
+    let found: Vec<Event> = reader.query_all(&sql, parameters, Event::from_row)?;
     let is_full = found.len() >= limits.events;
     let end = found.last().filter(|_| is_full).map_or(EventRowId(lowest.0 + 1), |last| last.row_id);
     Ok((found, end))
@@ -124,8 +111,7 @@ pub fn list_before(
 fn scan_start(reader: &Reader, filter: &EventFilter, before: EventRowId, scanned: u32) -> Result<EventRowId> {
     const OF_TEAM: &str =
         "SELECT id - 1 FROM events WHERE team = ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
-    // Each event that is read matches.
-    if filter.types.is_empty() && filter.subject.is_none() {
+    if filter.is_indexed() {
         return Ok(EventRowId(0));
     }
     match filter.team {
@@ -152,6 +138,30 @@ pub struct EventFilter {
     pub team: Option<TeamRowId>,
     /// ID or slug of the record that they are about; `None` for all.
     pub subject: Option<String>,
+}
+
+impl EventFilter {
+    /// Whether every event that is read matches: an index has the events of each team.
+    const fn is_indexed(&self) -> bool {
+        self.types.is_empty() && self.subject.is_none()
+    }
+
+    /// Returns the statement for the events after the place `?1` that match, at most `?6`. `end` is a condition on the place
+    /// `?2`; the other parameters are the team, the types as JSON, and the subject.
+    fn select(&self, end: &str, order: &str) -> String {
+        let team = if self.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
+        let types =
+            if self.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
+        let subject = if self.subject.is_some() { "e.subject = ?5" } else { "?5 IS NULL" };
+        format!(
+            "{SELECT} WHERE e.id > ?1 AND {end} AND {team} AND {types} AND {subject} ORDER BY {order} LIMIT ?6"
+        )
+    }
+
+    /// Returns the types as JSON; `None` for all.
+    fn types_json(&self) -> Result<Option<String>> {
+        if self.types.is_empty() { Ok(None) } else { row::to_json(&self.types).map(Some) }
+    }
 }
 
 /// How much of the outbox a page may read and contain.
@@ -213,19 +223,10 @@ pub fn list_page(
     limits: PageLimits,
 ) -> Result<EventPage> {
     let scanned_through = scan_end(reader, filter, after, limits.scanned)?.min(newest);
-    let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
-    let types =
-        if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
-    let subject = if filter.subject.is_some() { "e.subject = ?6" } else { "?6 IS NULL" };
-    let sql = format!(
-        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
-         WHERE e.id > ?1 AND e.id <= ?2 AND {team} AND {types} AND {subject} ORDER BY e.id LIMIT ?5"
-    );
-    let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
-    let mut statement = reader.prepare(&sql)?;
-    let limit = limits.events as i64;
-    let mut rows =
-        statement.query((after, scanned_through, filter.team, type_list, limit, &filter.subject))?;
+    let mut statement = reader.prepare(&filter.select("e.id <= ?2", "e.id"))?;
+    let types = filter.types_json()?;
+    let parameters = (after, scanned_through, filter.team, types, &filter.subject, limits.events as i64);
+    let mut rows = statement.query(parameters)?;
     let (mut events, mut bytes) = (Vec::new(), 0);
     while bytes < limits.bytes
         && let Some(row) = rows.next()?
@@ -245,8 +246,7 @@ pub fn list_page(
 /// Returns the place up to which a page compares events with the filter.
 fn scan_end(reader: &Reader, filter: &EventFilter, after: EventRowId, scanned: u32) -> Result<EventRowId> {
     const OF_TEAM: &str = "SELECT id FROM events WHERE team = ?1 AND id > ?2 ORDER BY id LIMIT 1 OFFSET ?3";
-    // Every event that is read matches the filter: an index has the events of each team.
-    if filter.types.is_empty() && filter.subject.is_none() {
+    if filter.is_indexed() {
         return Ok(EventRowId(i64::MAX));
     }
     match filter.team {
