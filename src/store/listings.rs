@@ -176,8 +176,6 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
-    // First, because recorded values have the number that the change has in the queue.
-    index_queue::enqueue(writer, row_id)?;
     sort_changes::recording(writer, row_id, at, || {
         writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
         Ok(())
@@ -224,8 +222,6 @@ pub fn set_certified_at(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE listings SET certified_at = ?2 WHERE id = ?1";
-    // First, because recorded values have the number that the change has in the queue.
-    index_queue::enqueue(writer, row_id)?;
     sort_changes::recording(writer, row_id, at, || {
         writer.execute(SQL, (row_id, certified_at))?;
         Ok(())
@@ -235,8 +231,6 @@ pub fn set_certified_at(
 /// Sets the position of a listing among the featured listings, from 1, or clears it. `at` is the time of the
 /// change.
 pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, at: Timestamp) -> Result<()> {
-    // First, because recorded values have the number that the change has in the queue.
-    index_queue::enqueue(writer, row_id)?;
     sort_changes::recording(writer, row_id, at, || {
         writer.execute("UPDATE listings SET featured = ?2 WHERE id = ?1", (row_id, place))?;
         Ok(())

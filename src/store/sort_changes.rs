@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Reader, Writer,
+    Reader, Writer, index_queue,
     row::{ColumnIndexes, FromColumns, FromRow},
 };
 use crate::{
@@ -56,14 +56,16 @@ impl ChangingSort {
     }
 }
 
-/// Runs `change`, which may change the sort values of a listing, and records the earlier ones if the listing
-/// is published. The listing must be in the index queue, with the number of this change.
+/// Queues a listing for the index and runs `change`, which may change its sort values. Records the earlier ones if the listing is
+/// published.
 pub(super) fn recording(
     writer: &Writer,
     listing: ListingRowId,
     at: Timestamp,
     change: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
+    // First, because recorded values have the number that the change has in the queue.
+    index_queue::enqueue(writer, listing)?;
     let before = published_values(writer, listing)?;
     change()?;
     let Some(before) = before else { return Ok(()) };
@@ -104,9 +106,8 @@ fn record(
     Ok(())
 }
 
-/// Returns the values as of a change (see [`index_queue`](super::index_queue)) of the listings whose values
-/// in a sort have changed since then. Returns `None` if there are more than `limit` such listings, or if some
-/// of the changes have been deleted.
+/// Returns the values as of a change (see [`index_queue`]) of the listings whose values in a sort have changed since then.
+/// Returns `None` if there are more than `limit` such listings, or if some of the changes have been deleted.
 ///
 /// Costs a few lookups per listing, however often it changed.
 pub fn find_as_of(
