@@ -48,6 +48,18 @@ pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result
 /// Number of a team's newest codebases, and of its newest raw data archives, that are searched for failures.
 const MAX_LINKED: u32 = 1_000;
 
+/// Returns the statement for columns of the newest codebases and raw data archives of team `?1`.
+fn newest(columns: &str) -> String {
+    let of_kind = |kind: Kind| {
+        let kind = kind.as_str();
+        format!(
+            "SELECT * FROM (SELECT {columns} FROM inventory WHERE team = ?1 AND kind = '{kind}'
+             ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
+        )
+    };
+    [Kind::Codebase, Kind::RawData].map(of_kind).join(" UNION ALL ")
+}
+
 /// An asset whose linked data the market could not copy or read.
 #[derive(Clone, Debug, FromRow)]
 pub struct FailedCopy {
@@ -66,21 +78,13 @@ pub struct FailedCopy {
 /// Returns the assets of the vendor whose data could not be copied or read, among its newest [`MAX_LINKED`] ones of each kind with
 /// linked data. The latest links first.
 pub fn list_failed_copies(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<FailedCopy>> {
-    let newest = |kind: Kind| {
-        let kind = kind.as_str();
-        format!(
-            "SELECT asset FROM (SELECT asset FROM inventory WHERE team = ?1 AND kind = '{kind}'
-             ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
-        )
-    };
     let sql = format!(
         "SELECT a.uuid AS asset, coalesce(nullif(a.title, ''), d.repo_full_name, '') AS title, d.archive_error, d.analysis_error,
              d.attached_at
-         FROM ({} UNION ALL {}) n CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = d.asset
+         FROM ({}) n CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = d.asset
          WHERE d.archive_status = 'failed' OR d.analysis_status = 'failed'
          ORDER BY d.attached_at DESC, d.asset DESC LIMIT ?2",
-        newest(Kind::Codebase),
-        newest(Kind::RawData)
+        newest("asset")
     );
     reader.query_all(&sql, (vendor, limit as i64), FailedCopy::from_row)
 }
@@ -255,13 +259,6 @@ pub struct VendorFigures {
 
 /// Returns the balances and numbers of a vendor.
 pub fn find_figures(reader: &Reader, vendor: TeamRowId) -> Result<VendorFigures> {
-    let newest = |kind: Kind| {
-        let kind = kind.as_str();
-        format!(
-            "SELECT asset, stage FROM (SELECT asset, stage FROM inventory WHERE team = ?1 AND kind = '{kind}'
-             ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
-        )
-    };
     // The ID and the title come from the row with the maximum.
     let sql = format!(
         "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
@@ -271,28 +268,21 @@ pub fn find_figures(reader: &Reader, vendor: TeamRowId) -> Result<VendorFigures>
          FROM teams t JOIN wallets w ON w.team = t.id,
              (SELECT count(*) AS listed, coalesce(sum(price_cents), 0) AS value FROM listings
               WHERE team = ?1 AND catalog_status = 'published') l,
-             (SELECT count(*) AS number, max(n.asset), a.uuid, a.title FROM ({} UNION ALL {}) n
+             (SELECT count(*) AS number, max(n.asset), a.uuid, a.title FROM ({}) n
               CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = n.asset
               WHERE n.stage = ?3 AND d.archive_status = 'completed' AND d.analysis_status = 'completed' AND NOT EXISTS (
                   SELECT 1 FROM listing_assets la JOIN listings l ON l.id = la.listing
                   WHERE la.asset = n.asset AND l.catalog_status <> 'archived')) u
          WHERE t.id = ?1",
-        newest(Kind::Codebase),
-        newest(Kind::RawData)
+        newest("asset, stage")
     );
     reader.query_one(&sql, (vendor, Stage::Incomplete as i64, Stage::Complete as i64), |row| {
         let asset: Option<Uuid> = row.get("unlisted_id")?;
         let title: Option<String> = row.get("unlisted_title")?;
-        let cents = |column: &str| row.get(column);
         Ok(VendorFigures {
-            balances: Balances {
-                credits: cents("credits_cents")?,
-                earned: cents("earned_cents")?,
-                pending: cents("pending_cents")?,
-                available: cents("available_cents")?,
-            },
+            balances: Balances::from_row(row)?,
             listed: row.get("listed")?,
-            listed_value: cents("value")?,
+            listed_value: row.get("value")?,
             incomplete: row.get("incomplete")?,
             has_payout_setup: row.get("has_payout_setup")?,
             unlisted: row.get("unlisted")?,
