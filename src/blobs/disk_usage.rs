@@ -1,14 +1,9 @@
 //! The bytes that directories occupy together, if they share files by hard links.
 
-use std::{
-    collections::HashMap,
-    fs::Metadata,
-    io::{self, ErrorKind},
-    os::unix::fs::MetadataExt,
-    path::Path,
-};
+use std::{collections::HashMap, fs::Metadata, io, os::unix::fs::MetadataExt, path::Path};
 
 use super::local::list_dir;
+use crate::private_files;
 
 /// A file of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +34,11 @@ pub fn list_disk_files(directory: &Path) -> io::Result<Vec<DiskFile>> {
 
 fn add_files(directory: &Path, files: &mut Vec<DiskFile>) -> io::Result<()> {
     for entry in list_dir(directory)? {
-        match entry.metadata() {
-            Ok(file) if file.is_dir() => add_files(&entry.path(), files)?,
-            Ok(file) => files.push(DiskFile::new(&file)),
+        match private_files::if_found(entry.metadata())? {
+            Some(file) if file.is_dir() => add_files(&entry.path(), files)?,
+            Some(file) => files.push(DiskFile::new(&file)),
             // It was deleted meanwhile.
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-            Err(cause) => return Err(cause),
+            None => {}
         }
     }
     Ok(())

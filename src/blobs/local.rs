@@ -78,10 +78,7 @@ impl LocalStore {
     }
 
     fn upload_metadata(&self, id: Uuid) -> io::Result<Option<Metadata>> {
-        match fs::metadata(self.upload_path(id)) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => other.map(Some),
-        }
+        private_files::if_found(fs::metadata(self.upload_path(id)))
     }
 
     /// Returns the size of an upload, or `None` if it does not exist.
@@ -130,13 +127,9 @@ impl LocalStore {
                 if matches!(denied.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
             {
                 // A lock may be shared by processes that can only read its file.
-                match File::open(self.directory.join(CLEANUP_LOCK_FILE)) {
-                    Ok(file) => file,
-                    Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                        return Ok(FileHold { file: None });
-                    }
-                    Err(cause) => return Err(cause),
-                }
+                let found = private_files::if_found(File::open(self.directory.join(CLEANUP_LOCK_FILE)))?;
+                let Some(file) = found else { return Ok(FileHold { file: None }) };
+                file
             }
             Err(cause) => return Err(cause),
         };
@@ -234,11 +227,7 @@ pub(super) fn persist_file(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Returns the entries of a directory, or nothing if it does not exist.
 pub(super) fn list_dir(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
-    match fs::read_dir(directory) {
-        Ok(entries) => entries.collect(),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(cause) => Err(cause),
-    }
+    private_files::if_found(fs::read_dir(directory))?.into_iter().flatten().collect()
 }
 
 /// Reads a file, and returns its size and digest.

@@ -257,10 +257,7 @@ impl Blobs {
             Some(s3) => s3.abort_upload(upload)?,
             None => self.staging.abort_upload(upload.id)?,
         }
-        match self.remove_upload(upload.id) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        private_files::if_found(self.remove_upload(upload.id)).map(drop)
     }
 
     /// Deletes the parts of all uploads for which `is_in_progress` returns false, except those that are in

@@ -31,7 +31,7 @@ use crate::{
     config::BlobSettings,
     domain::uploads::{SIGNED_URL_SECONDS, Upload},
     error::ObjectStoreFailed,
-    http_client,
+    http_client, private_files,
 };
 
 /// Size in bytes of the parts that this server sends itself.
@@ -301,10 +301,7 @@ impl S3 {
             }
             None => self.block_on(self.store.delete(&self.staging_path(upload.id))),
         };
-        match aborted {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        private_files::if_found(aborted).map(drop)
     }
 
     /// Returns the IDs of the single-part uploads that were sent and not completed. A signed URL accepts them
@@ -335,11 +332,8 @@ impl S3 {
     }
 
     fn head_object(&self, path: &Path) -> io::Result<Option<(u64, String)>> {
-        match self.block_on(self.store.head(path)) {
-            Ok(object) => Ok(Some((object.size, unquote(&object.e_tag.unwrap_or_default())))),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(cause),
-        }
+        let object = private_files::if_found(self.block_on(self.store.head(path)))?;
+        Ok(object.map(|object| (object.size, unquote(&object.e_tag.unwrap_or_default()))))
     }
 
     /// Uploads the data of a reader in parts. If that fails, the store keeps none of them.

@@ -183,11 +183,9 @@ impl PartWriter {
         }
         self.file.flush()?;
         let etag = compute_etag(&self.digest);
-        match private_files::create(&self.directory.join(self.number.to_string())) {
-            Ok(mut marker) => marker.write_all(format!("{} {etag}", self.size).as_bytes())?,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(cause),
-        }
+        let marker = private_files::create(&self.directory.join(self.number.to_string()));
+        let Some(mut marker) = private_files::if_found(marker)? else { return Ok(None) };
+        marker.write_all(format!("{} {etag}", self.size).as_bytes())?;
         Ok(Some(etag))
     }
 }

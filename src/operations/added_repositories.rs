@@ -26,6 +26,7 @@ use crate::{
     domain::teams::TeamRowId,
     error::{Error, Problem, Result},
     market::Market,
+    private_files,
 };
 
 /// Maximum number of repositories that are added to a world.
@@ -75,12 +76,9 @@ pub fn add(market: &Market, owner: &str, name: &str, file: &Path) -> Result<Adde
 
 /// Returns the number of repositories in the directory of a world.
 fn count(market: &Market) -> io::Result<usize> {
-    let owners = match fs::read_dir(world_repositories::directory(market)) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(0),
-        owners => owners?,
-    };
+    let owners = private_files::if_found(fs::read_dir(world_repositories::directory(market)))?;
     let mut count = 0;
-    for owner in owners {
+    for owner in owners.into_iter().flatten() {
         count += fs::read_dir(owner?.path())?.count();
     }
     Ok(count)

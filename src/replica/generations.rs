@@ -78,14 +78,12 @@ impl Generations {
 /// Returns the number of the generation of a data directory; `None` if it was never replicated.
 pub fn recorded(directory: &Path) -> Result<Option<u64>> {
     let path = own_file(directory);
-    match fs::read_to_string(&path) {
-        Ok(text) => match text.trim().parse() {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => Err(Error::Conflict(format!("{} must contain a number", path.display()))),
-        },
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::internal(cause)),
-    }
+    let text = private_files::if_found(fs::read_to_string(&path)).map_err(Error::internal)?;
+    let parse = |text: String| {
+        let invalid = |_| Error::Conflict(format!("{} must contain a number", path.display()));
+        text.trim().parse::<u64>().map_err(invalid)
+    };
+    text.map(parse).transpose()
 }
 
 /// Records the number of the generation of a data directory.

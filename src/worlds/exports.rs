@@ -6,7 +6,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
     path::Path,
     sync::Arc,
 };
@@ -23,6 +23,7 @@ use crate::{
     clock::ClockState,
     error::{Error, Result},
     market::{Market, Reader},
+    private_files,
     store::{table_import, table_rows},
 };
 
@@ -112,13 +113,10 @@ impl Tree {
 }
 
 fn write_file(from: &Path, path: &str, archive: &mut FileSetWriter) -> io::Result<()> {
-    match File::open(from) {
-        Ok(mut file) => {
-            archive.start(path, file.metadata()?.len())?;
-            io::copy(&mut file, archive).map(drop)
-        }
-        // An upload that ended meanwhile.
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(cause),
+    // An upload may have ended meanwhile.
+    if let Some(mut file) = private_files::if_found(File::open(from))? {
+        archive.start(path, file.metadata()?.len())?;
+        io::copy(&mut file, archive)?;
     }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, ErrorKind, Read},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -181,11 +181,10 @@ fn read_market_file(path: &Path) -> Result<String> {
 
 /// Inserts the rows of all files.
 fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> {
-    let files = match fs::read_dir(directory.join("tables")) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
-        files => files.map_err(Error::internal)?,
-    };
+    let files = private_files::if_found(fs::read_dir(directory.join("tables"))).map_err(Error::internal)?;
     let mut names = files
+        .into_iter()
+        .flatten()
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
         .collect::<io::Result<Vec<String>>>()
         .map_err(Error::internal)?;

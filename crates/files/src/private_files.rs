@@ -76,20 +76,22 @@ pub fn create(path: &Path) -> io::Result<File> {
     open_options().write(true).create(true).truncate(true).open(path)
 }
 
+/// Returns what an operation on a file or a directory returned; `None` if it does not exist.
+pub fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// Removes a file, unless there is none.
 pub fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
+    if_found(fs::remove_file(path)).map(drop)
 }
 
 /// Removes a directory with everything in it, unless there is none.
 pub fn remove_dir_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
+    if_found(fs::remove_dir_all(path)).map(drop)
 }
 
 /// Returns the directory for temporary files. An empty variable TMPDIR, which would mean the working directory, counts as unset.
@@ -147,11 +149,8 @@ fn restrict_contents(directory: &Path) -> io::Result<()> {
                 Ok(())
             }
         });
-        match result {
-            // Another process may have deleted it.
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-            _ => {}
-        }
+        // Another process may have deleted it.
+        if_found(result)?;
     }
     Ok(())
 }

@@ -98,9 +98,6 @@ pub(super) fn lock_for_reading(place: &Place) -> Result<Option<BackupLock>> {
 /// Opens the file to lock, and creates it if it does not exist. Never changes its contents, since it may be a
 /// link.
 fn open_lock_file(path: &Path) -> io::Result<File> {
-    match open_regular_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        _ => {}
-    }
+    private_files::if_found(open_regular_file(path))?;
     private_files::open_options().write(true).create(true).truncate(false).open(path)
 }

@@ -116,11 +116,7 @@ impl Place {
                 }
             },
         };
-        match read {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(cause),
-            Ok(_) => Ok(Some(text)),
-        }
+        Ok(private_files::if_found(read)?.map(|_| text))
     }
 
     /// Replaces a file with the content that `write` writes. Even after a failure of the machine, the file is either
@@ -173,14 +169,12 @@ impl Place {
     /// Returns the names of the files in a directory of the place, without the directory.
     pub fn list(&self, directory: &str) -> io::Result<Vec<String>> {
         match self {
-            Place::Directory(path) => match fs::read_dir(path.join(directory)) {
-                Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-                entries => {
-                    let names = entries?.map(|entry| entry.map(|entry| entry.file_name()));
-                    let names = names.collect::<io::Result<Vec<_>>>()?;
-                    Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
-                }
-            },
+            Place::Directory(path) => {
+                let entries = private_files::if_found(fs::read_dir(path.join(directory)))?;
+                let names = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.file_name()));
+                let names = names.collect::<io::Result<Vec<_>>>()?;
+                Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+            }
             Place::Bucket { store, .. } => {
                 let prefix = format!("{directory}/");
                 let objects = store.list_objects(directory)?;
