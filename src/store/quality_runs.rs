@@ -127,11 +127,10 @@ pub(super) fn read_trigger(row: &rusqlite::Row) -> rusqlite::Result<RunTrigger> 
 
 /// Returns a listing's latest run.
 pub fn find_latest_of_listing(reader: &Reader, listing: ListingRowId) -> Result<Option<RunRow>> {
-    const SQL: &str =
-        "SELECT id AS row_id, uuid AS id, run_number, status, triggered_by, review_feedback, error,
-             charge_cents AS charge, started_at, completed_at
-         FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
-    reader.query_first(SQL, [listing], RunRow::from_row)
+    let sql = format!(
+        "SELECT {COLUMNS} FROM quality_runs r WHERE r.listing = ?1 ORDER BY r.run_number DESC LIMIT 1"
+    );
+    reader.query_first(&sql, [listing], RunRow::from_row)
 }
 
 /// An unfinished run, its subject, and the assets that it checks.

@@ -59,7 +59,7 @@ fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
 /// Returns the opportunities for listings that are open at `now`, newest first. Does not check visibility.
 pub fn list_open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+        "SELECT {COLUMNS} FROM {SOURCES}
          WHERE o.kind = ?1 AND o.status = ?2 AND (o.deadline IS NULL OR o.deadline > ?3)
          ORDER BY o.created_at DESC, o.id DESC"
     );
@@ -69,16 +69,13 @@ pub fn list_open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
 
 /// Returns the opportunity with this ID, if it is of this kind.
 pub fn find(reader: &Reader, id: Uuid, kind: OpportunityKind) -> Result<Option<Opportunity>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
-         WHERE o.uuid = ?1 AND o.kind = ?2"
-    );
+    let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE o.uuid = ?1 AND o.kind = ?2");
     reader.query_first(&sql, (id, kind), read_opportunity)
 }
 
 /// Returns the opportunity with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: OpportunityRowId) -> Result<Option<Opportunity>> {
-    let sql = format!("SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE o.id = ?1");
+    let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE o.id = ?1");
     reader.query_first(&sql, [row_id], read_opportunity)
 }
 
@@ -92,7 +89,7 @@ pub fn count_unfinished(reader: &Reader, owner: TeamRowId) -> Result<u64> {
 /// Returns a team's opportunities of both kinds that are drafts or published, oldest first.
 pub fn list_unfinished(reader: &Reader, owner: TeamRowId) -> Result<Vec<Opportunity>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+        "SELECT {COLUMNS} FROM {SOURCES}
          WHERE o.owner = ?1 AND o.status IN ('draft', 'published') ORDER BY o.id"
     );
     reader.query_all(&sql, [owner], read_opportunity)
@@ -118,7 +115,7 @@ pub fn list_by_owner(
 ) -> Result<(Vec<Opportunity>, u64)> {
     const WHERE: &str = "o.owner = ?1 AND o.kind = ?2 AND (?3 IS NULL OR o.status = ?3)";
     let page = format!(
-        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE {WHERE}
+        "SELECT {COLUMNS} FROM {SOURCES} WHERE {WHERE}
          ORDER BY o.created_at DESC, o.id DESC LIMIT ?4 OFFSET ?5"
     );
     let count = format!("SELECT count(*) FROM opportunities o WHERE {WHERE}");
