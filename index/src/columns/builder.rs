@@ -35,7 +35,7 @@ impl ColumnsBuilder {
     }
 
     /// Returns the ordinal of a label in this builder. Adds the label if it is new.
-    pub(super) fn ordinal(&mut self, name: &str) -> u32 {
+    fn ordinal(&mut self, name: &str) -> u32 {
         if let Some(ordinal) = self.ordinals.get(name) {
             return *ordinal;
         }
@@ -45,12 +45,15 @@ impl ColumnsBuilder {
         ordinal
     }
 
-    /// Appends a document. Its labels are ordinals of this builder.
-    pub(super) fn push(&mut self, row: &NumericRow, labels: impl Iterator<Item = u32>) {
+    /// Appends a document with its labels.
+    pub(super) fn push<'a>(&mut self, row: &NumericRow, labels: impl Iterator<Item = &'a str>) {
         for (column, value) in self.numbers.iter_mut().zip(row) {
             column.push(*value);
         }
-        self.labels.extend(labels);
+        for label in labels {
+            let ordinal = self.ordinal(label);
+            self.labels.push(ordinal);
+        }
         self.starts.push(self.labels.len() as u64);
     }
 

@@ -386,8 +386,7 @@ mod tests {
     fn file(docs: &[&Document]) -> Vec<u8> {
         let mut builder = ColumnsBuilder::new();
         for doc in docs {
-            let labels: Vec<u32> = doc.labels.iter().map(|label| builder.ordinal(label)).collect();
-            builder.push(&doc.row, labels.into_iter());
+            builder.push(&doc.row, doc.labels.iter().map(String::as_str));
         }
         let mut file = Vec::new();
         builder.write(&mut file).expect("write to memory");

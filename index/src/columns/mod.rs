@@ -104,8 +104,7 @@ impl Columns {
     ) -> Result<Columns, Error> {
         let mut builder = ColumnsBuilder::new();
         for (row, labels) in docs {
-            let labels: Vec<u32> = labels.map(|label| builder.ordinal(label)).collect();
-            builder.push(row, labels.into_iter());
+            builder.push(row, labels);
         }
         let mut file = Vec::new();
         builder.write(&mut file)?;

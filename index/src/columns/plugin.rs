@@ -83,9 +83,7 @@ impl PluginWriter for ColumnsWriter {
         let Some((doc, row)) = doc.and_then(|doc| Some((doc, row_of(doc)?))) else {
             return Err(TantivyError::InternalError("a document has no numeric values".to_owned()));
         };
-        let names = doc.get_all(self.fields.labels).filter_map(|value| value.as_str());
-        let labels: Vec<u32> = names.map(|name| self.builder.ordinal(name)).collect();
-        self.builder.push(&row, labels.into_iter());
+        self.builder.push(&row, doc.get_all(self.fields.labels).filter_map(|value| value.as_str()));
         Ok(())
     }
 
