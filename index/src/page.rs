@@ -138,17 +138,11 @@ fn moved_keys<V: AsRef<SegmentView>>(
 
 /// Returns the first index of a segment's order that is after the requested key.
 fn find_start(view: &SegmentView, request: &PageRequest) -> usize {
-    let columns = &view.segment.columns;
-    let (mut low, mut high) = (0, if request.after.is_some() { columns.order_len() } else { 0 });
-    while low < high {
-        let middle = low.midpoint(high);
-        if request.is_after_start(&request.sort_key(view, columns.doc_at(request.order, middle))) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
+    if request.after.is_none() {
+        return 0;
     }
-    low
+    let is_not_after = |doc| !request.is_after_start(&request.sort_key(view, doc));
+    view.segment.columns.partition_point(request.order, is_not_after)
 }
 
 /// Sorts the matches, as far as the page needs.

@@ -192,6 +192,11 @@ impl Columns {
         self.arrays[ORDERS + order as usize].get(index) as DocId
     }
 
+    /// Returns the index of the first document of an order that does not pass. Those that pass must come before it.
+    pub(crate) fn partition_point(&self, order: Order, passes: impl Fn(DocId) -> bool) -> usize {
+        self.arrays[ORDERS + order as usize].partition_point(|doc| passes(doc as DocId))
+    }
+
     /// Returns the documents of a team in ascending order, including deleted ones.
     pub(crate) fn team_docs(&self, team: TeamRowId) -> impl Iterator<Item = DocId> + '_ {
         let by_team = &self.arrays[DOCS_BY_TEAM];
