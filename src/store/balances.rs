@@ -14,11 +14,13 @@ use crate::{
 };
 
 /// A posting of an entry, with the team that owns the account.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct NamedPosting {
     /// The kind of the account.
     pub account: AccountKind,
     /// ID and name of the team that owns the account; `None` for those of the platform.
+    #[row(pair)]
     pub team: Option<(Uuid, String)>,
     /// Change of its balance.
     pub amount: Cents,
@@ -79,11 +81,7 @@ pub fn postings(reader: &Reader, entry: Uuid) -> Result<Vec<NamedPosting>> {
     const SQL: &str = "SELECT p.account, t.uuid, t.name, p.cents
          FROM ledger_entries e JOIN ledger_postings p ON p.entry = e.id LEFT JOIN teams t ON t.id = p.team
          WHERE e.uuid = ?1 ORDER BY p.account";
-    reader.query_all(SQL, [entry], |row| {
-        let team: Option<Uuid> = row.get(1)?;
-        let name: Option<String> = row.get(2)?;
-        Ok(NamedPosting { account: row.get(0)?, team: team.zip(name), amount: row.get(3)? })
-    })
+    reader.query_all(SQL, [entry], NamedPosting::from_row)
 }
 
 /// Returns the changes of the accounts of a team, by account and by type of entry.

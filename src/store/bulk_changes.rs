@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     Reader, Writer, asset_rows,
     inventory::Query,
+    listings,
     row::{self, FromRow},
 };
 use crate::{
@@ -204,7 +205,7 @@ pub fn list_by_row_id(reader: &Reader, assets: &[AssetRowId]) -> Result<Vec<Asse
 }
 
 /// A listing that has an asset of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct ListingOfAsset {
     /// Row ID of the asset.
     pub asset: AssetRowId,
@@ -213,18 +214,16 @@ pub struct ListingOfAsset {
     /// Title of the listing.
     pub title: String,
     /// State of the listing.
+    #[row(with = listings::read_status)]
     pub status: ListingStatus,
 }
 
 /// Returns listings with these assets that are not archived: those in the catalog first, at most `limit`.
 pub fn list_listings(reader: &Reader, assets: &[AssetRowId], limit: usize) -> Result<Vec<ListingOfAsset>> {
-    const SQL: &str = "SELECT la.asset, l.uuid, l.title, l.review_status, l.catalog_status
+    const SQL: &str = "SELECT la.asset, l.uuid AS listing, l.title, l.review_status, l.catalog_status
          FROM json_each(?1) j JOIN listing_assets la ON la.asset = j.value JOIN listings l ON l.id = la.listing
          WHERE l.catalog_status <> 'archived' ORDER BY l.catalog_status <> 'published', l.id DESC LIMIT ?2";
-    reader.query_all(SQL, (row::to_json(assets)?, limit as i64), |row| {
-        let status = ListingStatus { review: row.get("review_status")?, catalog: row.get("catalog_status")? };
-        Ok(ListingOfAsset { asset: row.get(0)?, listing: row.get(1)?, title: row.get(2)?, status })
-    })
+    reader.query_all(SQL, (row::to_json(assets)?, limit as i64), ListingOfAsset::from_row)
 }
 
 /// Returns how many of the chosen assets are on a listing in the catalog.

@@ -26,7 +26,8 @@ pub(super) const CONTENT: &str = "CASE
      END";
 
 /// An entry that is to be prepared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Entry {
     /// Row ID of the asset.
     pub asset: AssetRowId,
@@ -37,8 +38,10 @@ pub struct Entry {
     /// Row ID of the upload.
     pub upload: Option<UploadRowId>,
     /// Time at which the repository was linked, and the commit.
+    #[row(pair)]
     pub repository: Option<(Timestamp, String)>,
     /// The parts that a sample has; `None` for everything.
+    #[row(json)]
     pub selection: Option<Selection>,
     /// The delivered description of an asset without bytes: the fields of a JSON object.
     pub description: Option<String>,
@@ -50,18 +53,7 @@ pub fn list_unprepared(reader: &Reader, bundle: BundleRowId, limit: u32) -> Resu
              e.description
          FROM bundle_entries e JOIN assets a ON a.id = e.asset
          WHERE e.bundle = ?1 AND e.source IS NULL ORDER BY e.asset LIMIT ?2";
-    reader.query_all(SQL, (bundle, limit), |row| {
-        let (attached_at, commit): (Option<Timestamp>, Option<String>) = (row.get(4)?, row.get(5)?);
-        Ok(Entry {
-            asset: row.get(0)?,
-            asset_id: row.get(1)?,
-            content: row.get(2)?,
-            upload: row.get(3)?,
-            repository: attached_at.zip(commit),
-            selection: row::json(row, 6)?,
-            description: row.get(7)?,
-        })
-    })
+    reader.query_all(SQL, (bundle, limit), Entry::from_row)
 }
 
 /// Returns the fields that describe an asset as it is now, for an entry whose data cannot be delivered.

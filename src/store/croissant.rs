@@ -6,7 +6,7 @@ use super::{
     Reader,
     bundle_entries::CONTENT,
     changed_data::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
-    row,
+    row::{self, FromRow},
 };
 use crate::{
     domain::{
@@ -81,7 +81,8 @@ pub fn list_assets(reader: &Reader, listing: ListingRowId, limit: u32) -> Result
 }
 
 /// An asset of which a description has the title and the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct DescribedAsset {
     /// Its place among the requested ones.
     pub place: usize,
@@ -101,15 +102,7 @@ pub fn list_described(reader: &Reader, assets: &[(Uuid, Option<&str>)]) -> Resul
          LEFT JOIN data_objects d ON d.asset = a.id LEFT JOIN uploads u ON u.id = d.upload
          LEFT JOIN data_structures s ON s.asset = a.id";
     let wanted: Vec<_> = assets.iter().map(|(id, sha256)| (id.simple().to_string(), *sha256)).collect();
-    reader.query_all(SQL, [row::to_json(&wanted)?], |row| {
-        let place: i64 = row.get(0)?;
-        Ok(DescribedAsset {
-            place: place as usize,
-            row_id: row.get(1)?,
-            title: row.get(2)?,
-            dataset_bytes: row.get(3)?,
-        })
-    })
+    reader.query_all(SQL, [row::to_json(&wanted)?], DescribedAsset::from_row)
 }
 
 /// Calls `visit` for each of these assets that has a dataset, in their order, with its place in the list and the JSON of the dataset.

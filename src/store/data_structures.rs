@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         assets::{ArtifactStatus, Kind},
@@ -13,11 +16,13 @@ use crate::{
 };
 
 /// The directory tree of an asset's linked data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct StoredStructure {
     /// State of the analysis of the data.
     pub analysis_status: ArtifactStatus,
     /// Number of levels of the tree, and the JSON of its root entries; `None` until the data is analyzed.
+    #[row(pair)]
     pub tree: Option<(u32, String)>,
 }
 
@@ -51,11 +56,7 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
     const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots
          FROM assets a JOIN data_objects d ON d.asset = a.id LEFT JOIN data_structures s ON s.asset = a.id
          WHERE a.uuid = ?1 AND a.team = ?2 AND a.kind = ?3 AND a.deleted_at IS NULL";
-    reader.query_first(SQL, (id, team, kind), |row| {
-        let depth: Option<u32> = row.get("max_depth")?;
-        let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
-        Ok(StoredStructure { analysis_status: row.get("analysis_status")?, tree })
-    })
+    reader.query_first(SQL, (id, team, kind), StoredStructure::from_row)
 }
 
 /// The known files of an asset.

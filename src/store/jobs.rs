@@ -71,7 +71,8 @@ pub fn forget_ended_before(writer: &Writer, at: Timestamp) -> Result<()> {
 }
 
 /// A claimed job.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Job {
     id: i64,
     lease: i64,
@@ -174,22 +175,10 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
     let sql = format!(
         "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1
          WHERE id = ({NEXT_JOB})
-         RETURNING id, lease, kind, subject, team, attempts, run_after, interrupted_starts"
+         RETURNING id, lease, kind, subject, nullif(team, 0), attempts, run_after, interrupted_starts"
     );
     let parameters = (queue.as_str(), now.0, max_per_team, now.0 + LEASE_MICROS);
-    let claimed = writer.query_first(&sql, parameters, |row| {
-        let team: i64 = row.get("team")?;
-        Ok(Job {
-            id: row.get("id")?,
-            lease: row.get("lease")?,
-            kind: row.get("kind")?,
-            subject: row.get("subject")?,
-            team: (team != 0).then_some(TeamRowId(team)),
-            attempts: row.get("attempts")?,
-            due_at: row.get("run_after")?,
-            interrupted_starts: row.get("interrupted_starts")?,
-        })
-    })?;
+    let claimed = writer.query_first(&sql, parameters, Job::from_row)?;
     if let Some(job) = &claimed {
         const SQL: &str = "INSERT INTO job_claims (queue, team, claim)
              VALUES (?1, ?2, 1 + coalesce((SELECT max(claim) FROM job_claims WHERE queue = ?1), 0))

@@ -101,25 +101,23 @@ pub struct NewKey<'a> {
 }
 
 /// The name of a key, and its team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct KeyName {
     /// ID of the key. It is not secret.
     pub id: Uuid,
     /// Name that its owner gave the key.
     pub name: String,
     /// ID and name of the team; `None` for the key of an operator.
+    #[row(pair)]
     pub team: Option<(Uuid, String)>,
 }
 
 /// Returns the name of the key with this SHA-256 digest, whether it is valid or not.
 pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<KeyName>> {
-    const SQL: &str = "SELECT k.uuid, k.name, t.uuid AS team_uuid, t.name AS team_name
+    const SQL: &str = "SELECT k.uuid, k.name, t.uuid, t.name
          FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1";
-    reader.query_first(SQL, [digest], |row| {
-        let team: Option<Uuid> = row.get("team_uuid")?;
-        let team = team.map(|id| Ok::<_, rusqlite::Error>((id, row.get("team_name")?))).transpose()?;
-        Ok(KeyName { id: row.get("uuid")?, name: row.get("name")?, team })
-    })
+    reader.query_first(SQL, [digest], KeyName::from_row)
 }
 
 /// Replaces the SHA-256 digest of the key with this ID.

@@ -44,13 +44,16 @@ pub struct QualityReport {
 }
 
 /// What a check found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Finding {
     /// ID of the run.
+    #[row(name = "run_uuid")]
     pub run: Uuid,
     /// ID and title of the listing that the run checks; `None` if it checks an asset.
+    #[row(pair("listing_uuid", "listing_title"))]
     pub listing: Option<(Uuid, String)>,
     /// The check.
+    #[row(with = quality_checks::read_check)]
     pub check: CheckRow,
 }
 
@@ -134,13 +137,5 @@ pub fn findings_of_check(reader: &Reader, team: TeamRowId, key: &str, limit: usi
         quality_checks::CHECK_COLUMNS,
         quality_checks::CHECK_TABLES
     );
-    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS, key, limit as i64), |row| {
-        let listing: Option<Uuid> = row.get("listing_uuid")?;
-        let title: Option<String> = row.get("listing_title")?;
-        Ok(Finding {
-            run: row.get("run_uuid")?,
-            listing: listing.zip(title),
-            check: quality_checks::read_check(row)?,
-        })
-    })
+    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS, key, limit as i64), Finding::from_row)
 }

@@ -275,9 +275,10 @@ pub fn has_fields(reader: &Reader, review: ReviewRowId) -> Result<bool> {
 }
 
 /// An asset that was added to a listing, removed from it, or changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct AssetChange {
     /// ID of the asset.
+    #[row(name = "uuid")]
     pub id: Uuid,
     /// Its kind.
     pub kind: Kind,
@@ -367,18 +368,8 @@ fn list_changes(
     sql: &str,
     parameters: (ListingRowId, ReviewRowId, u32),
 ) -> Result<AssetChanges> {
-    let rows = reader.query_all(sql, parameters, |row| {
-        let total: i64 = row.get("total")?;
-        let change = AssetChange {
-            id: row.get("uuid")?,
-            kind: row.get("kind")?,
-            title_before: row.get("title_before")?,
-            title_now: row.get("title_now")?,
-            content_before: row.get("content_before")?,
-            content_now: row.get("content_now")?,
-        };
-        Ok((total.cast_unsigned(), change))
-    })?;
+    let rows: Vec<(u64, AssetChange)> =
+        reader.query_all(sql, parameters, |row| Ok((row.get("total")?, AssetChange::from_row(row)?)))?;
     let total = rows.first().map_or(0, |(total, _)| *total);
     Ok(AssetChanges { total, first: rows.into_iter().map(|(_, change)| change).collect() })
 }

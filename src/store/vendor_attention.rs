@@ -239,9 +239,10 @@ pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Ret
 }
 
 /// Balances and numbers of a vendor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct VendorFigures {
-    /// The balances of its wallet.
+    /// The balances of its wallet, which are the first columns.
+    #[row(flatten)]
     pub balances: Balances,
     /// Number of its published listings.
     pub listed: u64,
@@ -254,6 +255,7 @@ pub struct VendorFigures {
     /// Number of its codebases and raw data that are complete and on no listing, among its newest [`MAX_LINKED`] of each kind.
     pub unlisted: u64,
     /// The newest one of them.
+    #[row(with = read_newest_unlisted)]
     pub newest_unlisted: Option<UnlistedAsset>,
 }
 
@@ -261,7 +263,7 @@ pub struct VendorFigures {
 pub fn find_figures(reader: &Reader, vendor: TeamRowId) -> Result<VendorFigures> {
     // The ID and the title come from the row with the maximum.
     let sql = format!(
-        "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
+        "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value AS listed_value,
              u.number AS unlisted, u.uuid AS unlisted_id, u.title AS unlisted_title,
              (SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2) AS incomplete,
              t.payout_setup IS NOT NULL AS has_payout_setup
@@ -276,19 +278,14 @@ pub fn find_figures(reader: &Reader, vendor: TeamRowId) -> Result<VendorFigures>
          WHERE t.id = ?1",
         newest("asset, stage")
     );
-    reader.query_one(&sql, (vendor, Stage::Incomplete as i64, Stage::Complete as i64), |row| {
-        let asset: Option<Uuid> = row.get("unlisted_id")?;
-        let title: Option<String> = row.get("unlisted_title")?;
-        Ok(VendorFigures {
-            balances: Balances::from_row(row)?,
-            listed: row.get("listed")?,
-            listed_value: row.get("value")?,
-            incomplete: row.get("incomplete")?,
-            has_payout_setup: row.get("has_payout_setup")?,
-            unlisted: row.get("unlisted")?,
-            newest_unlisted: asset.zip(title).map(|(asset, title)| UnlistedAsset { asset, title }),
-        })
-    })
+    let parameters = (vendor, Stage::Incomplete as i64, Stage::Complete as i64);
+    reader.query_one(&sql, parameters, VendorFigures::from_row)
+}
+
+fn read_newest_unlisted(row: &rusqlite::Row) -> rusqlite::Result<Option<UnlistedAsset>> {
+    let (asset, title): (Option<Uuid>, Option<String>) =
+        (row.get("unlisted_id")?, row.get("unlisted_title")?);
+    Ok(asset.zip(title).map(|(asset, title)| UnlistedAsset { asset, title }))
 }
 
 /// Sales of a period.

@@ -165,11 +165,13 @@ pub fn set_leaf(writer: &Writer, purchase: PurchaseRowId, log: LogRowId, leaf: u
 }
 
 /// An attestation as the log knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Entry {
     /// The envelope.
     pub envelope: Vec<u8>,
     /// Its log, and the number of leaves before its own; `None` unless a head has it.
+    #[row(pair)]
     pub place: Option<(LogRowId, u64)>,
     /// Whether a head will have it: the key that has signed it is in use.
     pub is_awaited: bool,
@@ -180,8 +182,5 @@ pub fn find_entry(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Ent
     const SQL: &str =
         "SELECT envelope, log, leaf, EXISTS (SELECT 1 FROM signing_secrets s WHERE s.key = t.key)
          FROM attestations t JOIN attestation_envelopes USING (purchase) WHERE purchase = ?1";
-    reader.query_first(SQL, [purchase], |row| {
-        let (log, leaf): (Option<LogRowId>, Option<u64>) = (row.get(1)?, row.get(2)?);
-        Ok(Entry { envelope: row.get(0)?, place: log.zip(leaf), is_awaited: row.get(3)? })
-    })
+    reader.query_first(SQL, [purchase], Entry::from_row)
 }
