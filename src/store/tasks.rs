@@ -155,9 +155,10 @@ pub fn insert_build(
 }
 
 /// A run of an agent on a version, stored or to insert.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Trace {
     /// ID of the trace.
+    #[row(name = "uuid")]
     pub id: Uuid,
     /// Model of the agent; `None` if the catalog does not know it.
     pub model: Option<String>,
@@ -168,6 +169,7 @@ pub struct Trace {
     /// Number of the build on which the agent ran.
     pub build: u32,
     /// Results of the platform's QA agents for the trace, by agent.
+    #[row(json)]
     pub qa: BTreeMap<String, Value>,
 }
 
@@ -254,21 +256,11 @@ fn traces_of_newest(
              FROM tasks k WHERE k.taskset = ?1 AND k.deleted_at IS NULL
              ORDER BY k.created_at DESC, k.id DESC LIMIT ?2)
          ORDER BY r.task_version, r.graded_at DESC, r.id DESC";
-    let rows = reader.query_all(SQL, (taskset, limit as i64), |row| {
-        let trace = Trace {
-            id: row.get("uuid")?,
-            model: row.get("model")?,
-            reward: row.get("reward")?,
-            graded_at: row.get("graded_at")?,
-            build: row.get("build")?,
-            qa: row::json(row, "qa")?,
-        };
-        Ok((row.get::<_, TaskVersionRowId>("task_version")?, trace))
-    })?;
     let mut traces: BTreeMap<TaskVersionRowId, Vec<Trace>> = BTreeMap::new();
-    for (version, trace) in rows {
-        traces.entry(version).or_default().push(trace);
-    }
+    reader.for_each_row(SQL, (taskset, limit as i64), |row| {
+        traces.entry(row.get("task_version")?).or_default().push(Trace::from_row(row)?);
+        Ok(())
+    })?;
     Ok(traces)
 }
 
