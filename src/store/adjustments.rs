@@ -9,6 +9,5 @@ use crate::{
 /// Records that a ledger entry is an adjustment of a team's credits by this amount.
 pub fn insert(writer: &Writer, entry: LedgerEntryRowId, team: TeamRowId, amount: Cents) -> Result<()> {
     const SQL: &str = "INSERT INTO adjustments (entry, team, cents) VALUES (?1, ?2, ?3)";
-    writer.execute(SQL, (entry, team, amount))?;
-    Ok(())
+    writer.run(SQL, (entry, team, amount))
 }

@@ -38,8 +38,7 @@ pub fn insert(
     created_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO agreements (purchase, text, sha256, created_at) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (purchase, text, sha256, created_at))?;
-    Ok(())
+    writer.run(SQL, (purchase, text, sha256, created_at))
 }
 
 /// Returns the agreement of a purchase; `None` if it is not completed, or was before agreements were stored.
@@ -87,8 +86,7 @@ pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> R
 /// Keeps what a buyer agreed to when it ordered.
 pub fn insert_ordered_terms(writer: &Writer, purchase: PurchaseRowId, text: &str) -> Result<()> {
     const SQL: &str = "INSERT INTO ordered_terms (purchase, text) VALUES (?1, ?2)";
-    writer.execute(SQL, (purchase, text))?;
-    Ok(())
+    writer.run(SQL, (purchase, text))
 }
 
 /// Returns the terms that a buyer agreed to when it ordered; `None` if the purchase is completed, or was ordered before these
@@ -100,8 +98,7 @@ pub fn find_ordered_terms(reader: &Reader, purchase: PurchaseRowId) -> Result<Op
 
 /// Deletes the terms that a buyer agreed to when it ordered, because the agreement contains them.
 pub fn delete_ordered_terms(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
-    writer.execute("DELETE FROM ordered_terms WHERE purchase = ?1", [purchase])?;
-    Ok(())
+    writer.run("DELETE FROM ordered_terms WHERE purchase = ?1", [purchase])
 }
 
 /// Returns the present terms of a purchase, and the assets that it covers.

@@ -27,8 +27,7 @@ pub fn set(writer: &Writer, announcement: &Announcement, at: Timestamp) -> Resul
          ON CONFLICT (id) DO UPDATE SET text = excluded.text, level = excluded.level,
              starts_at = excluded.starts_at, ends_at = excluded.ends_at, changed_at = excluded.changed_at";
     let Announcement { text, level, starts_at, ends_at } = announcement;
-    writer.execute(SQL, (text, level, starts_at, ends_at, at))?;
-    Ok(())
+    writer.run(SQL, (text, level, starts_at, ends_at, at))
 }
 
 /// Deletes the announcement. Returns whether there was one.

@@ -44,8 +44,7 @@ pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestatio
     let Attestation { envelope, statement_sha256, salt, is_certified, created_at } = attestation;
     let leaf = leaf_hash(envelope);
     writer.execute(ATTESTATION, (purchase, leaf, statement_sha256, salt, is_certified, created_at.0))?;
-    writer.execute(ENVELOPE, (purchase, envelope))?;
-    Ok(())
+    writer.run(ENVELOPE, (purchase, envelope))
 }
 
 /// Returns the attestation of a purchase; `None` if there is none.
@@ -150,8 +149,7 @@ pub fn list_unreported(
 
 /// Records that the buyer of a purchase was notified that the certification has ended.
 pub fn set_end_reported(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
-    writer.execute("UPDATE attestations SET is_end_reported = 1 WHERE purchase = ?1", [purchase])?;
-    Ok(())
+    writer.run("UPDATE attestations SET is_end_reported = 1 WHERE purchase = ?1", [purchase])
 }
 
 /// What is attested of a purchase besides its listing and its assets.

@@ -76,6 +76,5 @@ pub fn insert(writer: &Writer, entry: &NewEntry) -> Result<()> {
     let changes = text_of(fields)?;
     let values =
         (occurred_at.0, key, operation, subject_kind, subject_id, team, request_id, session, changes);
-    writer.execute(SQL, values)?;
-    Ok(())
+    writer.run(SQL, values)
 }

@@ -90,8 +90,7 @@ pub fn update(writer: &Writer, change: &BulkChange) -> Result<()> {
          SET status = ?2, selected = ?3, changed = ?4, skipped = ?5, completed_at = ?6 WHERE id = ?1";
     let BulkChange { row_id, status, selected, changed, .. } = *change;
     let skipped = row::to_json(&change.skipped)?;
-    writer.execute(SQL, (row_id, status, selected as i64, changed as i64, skipped, change.completed_at))?;
-    Ok(())
+    writer.run(SQL, (row_id, status, selected as i64, changed as i64, skipped, change.completed_at))
 }
 
 /// Returns how many of these IDs are those of assets of the team.

@@ -102,8 +102,7 @@ pub fn set_prepared(
         &entry.problem,
         &entry.description,
     );
-    writer.execute(SQL, parameters)?;
-    Ok(())
+    writer.run(SQL, parameters)
 }
 
 /// Returns the file that another bundle has of the same commit, with the same selection.

@@ -96,8 +96,7 @@ pub fn delete_for_purchase(writer: &Writer, purchase: PurchaseRowId) -> Result<(
     const JOB: &str = "DELETE FROM jobs WHERE kind = 'prepare_bundle'
          AND subject = (SELECT id FROM bundles WHERE purchase = ?1)";
     writer.execute(JOB, [purchase])?;
-    writer.execute("DELETE FROM bundles WHERE purchase = ?1", [purchase])?;
-    Ok(())
+    writer.run("DELETE FROM bundles WHERE purchase = ?1", [purchase])
 }
 
 /// Deletes the vendor's bundles of a listing that are older than this one.
@@ -115,8 +114,7 @@ pub(super) fn delete_unused_for_vendors(writer: &Writer, now: Timestamp) -> Resu
     const SQL: &str = "DELETE FROM bundles WHERE purchase IS NULL AND id IN (
              SELECT e.bundle FROM uploads u JOIN bundle_entries e ON e.upload = u.id
              WHERE u.removable_at <= ?1 AND NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = u.id))";
-    writer.execute(SQL, [now.0])?;
-    Ok(())
+    writer.run(SQL, [now.0])
 }
 
 /// A bundle.
@@ -260,8 +258,7 @@ pub fn find_upload(reader: &Reader, upload: UploadRowId) -> Result<Option<Bundle
 
 /// Records the checksum of an upload.
 pub fn set_upload_crc32(writer: &Writer, upload: UploadRowId, crc32: u32) -> Result<()> {
-    writer.execute("UPDATE uploads SET crc32 = ?2 WHERE id = ?1", (upload, crc32))?;
-    Ok(())
+    writer.run("UPDATE uploads SET crc32 = ?2 WHERE id = ?1", (upload, crc32))
 }
 
 /// Returns the copies of repositories that bundles still need, because their entries are not prepared: the asset, and

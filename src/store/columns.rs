@@ -26,6 +26,5 @@ pub fn update(writer: &Writer, table: &str, row_id: &dyn ToSql, columns: &[Colum
     let assignments: Vec<String> = columns.iter().map(|(name, _)| format!("{name} = ?")).collect();
     let sql = format!("UPDATE {table} SET {} WHERE id = ?", assignments.join(", "));
     let values = columns.iter().map(|(_, value)| *value).chain([row_id]);
-    writer.execute(&sql, rusqlite::params_from_iter(values))?;
-    Ok(())
+    writer.run(&sql, rusqlite::params_from_iter(values))
 }

@@ -55,8 +55,7 @@ pub fn insert(writer: &Writer, purchase: &NewCreditPurchase) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let NewCreditPurchase { id, team, amount, requested_by, created_at } = purchase;
     let status = CreditPurchaseStatus::Pending;
-    writer.execute(SQL, (id, team, amount, status, requested_by, created_at))?;
-    Ok(())
+    writer.run(SQL, (id, team, amount, status, requested_by, created_at))
 }
 
 /// Records how a credit purchase ended, with the ledger entry of a completed one.
@@ -68,8 +67,7 @@ pub fn decide(
     decided_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE credit_purchases SET status = ?2, entry = ?3, decided_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, status, entry, decided_at))?;
-    Ok(())
+    writer.run(SQL, (row_id, status, entry, decided_at))
 }
 
 /// The columns of a [`CreditPurchase`].

@@ -38,16 +38,14 @@ pub fn upsert(
         "INSERT INTO data_structures (asset, max_depth, roots, file_sizes) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots,
              file_sizes = excluded.file_sizes";
-    writer.execute(SQL, (asset, max_depth, roots, row::to_json(file_sizes)?))?;
-    Ok(())
+    writer.run(SQL, (asset, max_depth, roots, row::to_json(file_sizes)?))
 }
 
 /// Sets the JSON description of an asset's linked data as a dataset. The directory tree must be stored
 /// already.
 pub fn set_dataset(writer: &Writer, asset: AssetRowId, dataset: Option<&str>) -> Result<()> {
     const SQL: &str = "UPDATE data_structures SET dataset = ?2 WHERE asset = ?1";
-    writer.execute(SQL, (asset, dataset))?;
-    Ok(())
+    writer.run(SQL, (asset, dataset))
 }
 
 /// Returns the directory tree of the data linked to the team's asset with this ID and kind; `None` if no data

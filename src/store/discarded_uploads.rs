@@ -107,6 +107,5 @@ pub fn list(reader: &Reader) -> Result<Vec<Upload>> {
 
 /// Removes a discarded upload whose bytes were deleted.
 pub fn remove(writer: &Writer, upload: uuid::Uuid) -> Result<()> {
-    writer.execute("DELETE FROM discarded_uploads WHERE upload = ?1", [upload])?;
-    Ok(())
+    writer.run("DELETE FROM discarded_uploads WHERE upload = ?1", [upload])
 }

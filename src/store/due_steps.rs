@@ -15,15 +15,13 @@ use crate::{
 pub fn schedule(writer: &Writer, kind: StepKind, subject: StepSubject, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO due_steps (kind, subject, due_at) VALUES (?1, ?2, ?3)
          ON CONFLICT (kind, subject) DO UPDATE SET due_at = ?3, is_migrated = 0, is_quiet = 0, error = NULL";
-    writer.execute(SQL, (kind, subject.0, at))?;
-    Ok(())
+    writer.run(SQL, (kind, subject.0, at))
 }
 
 /// Deletes a step, if it is scheduled.
 pub fn unschedule(writer: &Writer, kind: StepKind, subject: StepSubject) -> Result<()> {
     const SQL: &str = "DELETE FROM due_steps WHERE kind = ?1 AND subject = ?2";
-    writer.execute(SQL, (kind, subject.0))?;
-    Ok(())
+    writer.run(SQL, (kind, subject.0))
 }
 
 /// Returns the first step that is due at `until`: by time, then by kind, then by row.
@@ -63,8 +61,7 @@ pub fn subject_id(reader: &Reader, step: &DueStep) -> Result<Option<String>> {
 /// Records that a step failed, so that it does not keep others from being carried out.
 pub fn fail(writer: &Writer, step: &DueStep, error: &str) -> Result<()> {
     const SQL: &str = "UPDATE due_steps SET error = ?3 WHERE kind = ?1 AND subject = ?2";
-    writer.execute(SQL, (step.kind, step.subject.0, error))?;
-    Ok(())
+    writer.run(SQL, (step.kind, step.subject.0, error))
 }
 
 /// Whether steps failed, or were scheduled by a migration.
@@ -78,8 +75,7 @@ pub fn prepare(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE due_steps
          SET error = NULL, is_quiet = is_quiet OR (is_migrated AND due_at <= ?1), is_migrated = 0
          WHERE error IS NOT NULL OR is_migrated";
-    writer.execute(SQL, [now])?;
-    Ok(())
+    writer.run(SQL, [now])
 }
 
 /// Returns the failed steps with their errors.

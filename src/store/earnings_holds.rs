@@ -27,8 +27,7 @@ const COLUMNS: &str = "entry, team, remaining_cents, available_at";
 pub fn insert(writer: &Writer, hold: &EarningsHold) -> Result<()> {
     const SQL: &str =
         "INSERT INTO earnings_holds (entry, team, remaining_cents, available_at) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (hold.entry, hold.team, hold.remaining.0, hold.available_at))?;
-    Ok(())
+    writer.run(SQL, (hold.entry, hold.team, hold.remaining.0, hold.available_at))
 }
 
 /// Returns the hold of a sale; `None` if it has ended, or if there never was one.
@@ -93,15 +92,13 @@ pub fn find_last_at(
 
 /// Deletes a hold that has ended.
 pub fn delete(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
-    writer.execute("DELETE FROM earnings_holds WHERE entry = ?1", [entry])?;
-    Ok(())
+    writer.run("DELETE FROM earnings_holds WHERE entry = ?1", [entry])
 }
 
 /// Reduces a hold that keeps some earnings.
 pub fn reduce(writer: &Writer, entry: LedgerEntryRowId, cents: Cents) -> Result<()> {
     const SQL: &str = "UPDATE earnings_holds SET remaining_cents = remaining_cents - ?2 WHERE entry = ?1";
-    writer.execute(SQL, (entry, cents))?;
-    Ok(())
+    writer.run(SQL, (entry, cents))
 }
 
 /// Records what a refund took from the hold of a sale.
@@ -112,6 +109,5 @@ pub fn insert_use(
     cents: Cents,
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO earnings_hold_uses (hold, refund, cents) VALUES (?1, ?2, ?3)";
-    writer.execute(SQL, (hold, refund, cents))?;
-    Ok(())
+    writer.run(SQL, (hold, refund, cents))
 }

@@ -161,7 +161,7 @@ pub fn complete(
     const SQL: &str = "UPDATE estimations SET status = ?2, measured = ?3, quote_low_cents = ?4,
              quote_high_cents = ?5, failure_message = ?6, completed_at = ?7
          WHERE id = ?1";
-    writer.execute(
+    writer.run(
         SQL,
         (
             row_id,
@@ -172,12 +172,10 @@ pub fn complete(
             &ended.failure_message,
             ended.completed_at,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Stores the asset that was created from an estimation.
 pub fn set_asset(writer: &Writer, team: TeamRowId, id: Uuid, asset: AssetRowId) -> Result<()> {
-    writer.execute("UPDATE estimations SET asset = ?3 WHERE uuid = ?1 AND team = ?2", (id, team, asset))?;
-    Ok(())
+    writer.run("UPDATE estimations SET asset = ?3 WHERE uuid = ?1 AND team = ?2", (id, team, asset))
 }

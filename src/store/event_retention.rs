@@ -108,8 +108,7 @@ pub fn count_after(
 
 /// Removes all events up to one. [`delete_trimmed`] deletes their rows.
 pub fn set_trimmed_through(writer: &Writer, through: EventRowId) -> Result<()> {
-    writer.execute("UPDATE trimmed_events SET through = ?1", [through])?;
-    Ok(())
+    writer.run("UPDATE trimmed_events SET through = ?1", [through])
 }
 
 /// Deletes rows of events that have been removed: at most `limit`, the oldest first. Returns their number.

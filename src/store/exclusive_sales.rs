@@ -164,15 +164,13 @@ pub fn insert(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     writer.execute(ASSETS, [purchase])?;
     let data = delivered_data("purchases p CROSS JOIN listings l ON l.id = p.listing AND p.id = ?1");
     let sql = format!("INSERT OR IGNORE INTO exclusive_data (team, identity, purchase) {data}");
-    writer.execute(&sql, [purchase])?;
-    Ok(())
+    writer.run(&sql, [purchase])
 }
 
 /// Deletes the exclusive sales of a purchase.
 pub fn delete(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     writer.execute("DELETE FROM exclusive_sales WHERE purchase = ?1", [purchase])?;
-    writer.execute("DELETE FROM exclusive_data WHERE purchase = ?1", [purchase])?;
-    Ok(())
+    writer.run("DELETE FROM exclusive_data WHERE purchase = ?1", [purchase])
 }
 
 /// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted. Returns

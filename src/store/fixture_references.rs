@@ -30,15 +30,13 @@ pub fn find_stated_id(reader: &Reader, collection: &str, key: &str) -> Result<Op
 /// Records the ID that a record states.
 pub fn set_stated_id(writer: &Writer, collection: &str, key: &str, id: Uuid) -> Result<()> {
     const SQL: &str = "INSERT OR REPLACE INTO fixture_ids (collection, key, id) VALUES (?1, ?2, ?3)";
-    writer.execute(SQL, (collection, key, id))?;
-    Ok(())
+    writer.run(SQL, (collection, key, id))
 }
 
 /// Deletes the ID that an earlier record stated, because a later record with the same key states none.
 pub fn delete_stated_id(writer: &Writer, collection: &str, key: &str) -> Result<()> {
     const SQL: &str = "DELETE FROM fixture_ids WHERE collection = ?1 AND key = ?2";
-    writer.execute(SQL, (collection, key))?;
-    Ok(())
+    writer.run(SQL, (collection, key))
 }
 
 /// Returns the row ID of a team's group.
@@ -222,8 +220,7 @@ pub fn delete_notifications(
     (after, until): (i64, i64),
 ) -> Result<()> {
     const SQL: &str = "DELETE FROM notifications WHERE id > ?3 AND id <= ?4 AND team = ?1 AND type = ?2";
-    writer.execute(SQL, (team, kind.as_str(), after, until))?;
-    Ok(())
+    writer.run(SQL, (team, kind.as_str(), after, until))
 }
 
 /// Gives the notifications with row IDs after one row IDs in the order of their times, which lists show them in.
@@ -233,6 +230,5 @@ pub fn order_notifications(writer: &Writer, after: i64) -> Result<()> {
              SELECT id AS ranked, row_number() OVER (ORDER BY created_at, id) AS rank FROM notifications WHERE id > ?1)
          WHERE id = ranked";
     writer.execute(RANK, [after])?;
-    writer.execute("UPDATE notifications SET id = ?1 - id WHERE id < 0", [after])?;
-    Ok(())
+    writer.run("UPDATE notifications SET id = ?1 - id WHERE id < 0", [after])
 }

@@ -157,8 +157,7 @@ pub fn set_pending_upload(writer: &Writer, grant: GrantRowId, pending: &PendingU
 /// Stores the entity tags of the parts of the pending upload, in their order.
 pub fn set_part_etags(writer: &Writer, grant: GrantRowId, etags: &[&str]) -> Result<()> {
     let etags = serde_json::to_string(etags).map_err(Error::internal)?;
-    writer.execute("UPDATE upload_grants SET part_etags = ?2 WHERE id = ?1", (grant, etags))?;
-    Ok(())
+    writer.run("UPDATE upload_grants SET part_etags = ?2 WHERE id = ?1", (grant, etags))
 }
 
 /// Returns the entity tags of the parts of the pending upload, in their order, if they were stored.
@@ -180,12 +179,10 @@ pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Times
 
 /// Records that a grant was revoked.
 pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at))?;
-    Ok(())
+    writer.run("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at))
 }
 
 /// Records that a grant has expired.
 pub fn expire(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE upload_grants SET expired_at = ?2 WHERE id = ?1", (grant, at))?;
-    Ok(())
+    writer.run("UPDATE upload_grants SET expired_at = ?2 WHERE id = ?1", (grant, at))
 }

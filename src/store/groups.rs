@@ -71,8 +71,7 @@ pub fn derive_sort_keys(writer: &Writer) -> Result<()> {
             _ => break,
         }
     }
-    writer.execute("UPDATE sort_key_version SET version = ?1", [collation::KEY_VERSION])?;
-    Ok(())
+    writer.run("UPDATE sort_key_version SET version = ?1", [collation::KEY_VERSION])
 }
 
 /// Returns the team's group with this ID.
@@ -144,8 +143,7 @@ pub fn insert(
 pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) -> Result<()> {
     const SQL: &str =
         "UPDATE groups SET name = ?2, name_key = ?3, sort_key = ?4, updated_at = ?5 WHERE id = ?1";
-    writer.execute(SQL, (row_id, name, equality_key(name), collation::sort_key(name), at))?;
-    Ok(())
+    writer.run(SQL, (row_id, name, equality_key(name), collation::sort_key(name), at))
 }
 
 /// Names the assets in a group that are not deleted, oldest first.
@@ -167,8 +165,7 @@ pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Resu
 /// `other_row_id`.
 pub fn delete(writer: &Writer, row_id: GroupRowId, other_row_id: GroupRowId) -> Result<()> {
     writer.execute("UPDATE assets SET group_id = ?2 WHERE group_id = ?1", (row_id, other_row_id))?;
-    writer.execute("DELETE FROM groups WHERE id = ?1", [row_id])?;
-    Ok(())
+    writer.run("DELETE FROM groups WHERE id = ?1", [row_id])
 }
 
 #[cfg(test)]

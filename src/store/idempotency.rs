@@ -49,8 +49,7 @@ pub fn insert(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT DO UPDATE SET body = excluded.body, answer = excluded.answer, created_at = excluded.created_at";
     let (kind, row_id) = columns(principal);
-    writer.execute(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at))?;
-    Ok(())
+    writer.run(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at))
 }
 
 /// Returns the time of the first use of a key that is stored.
@@ -64,8 +63,7 @@ pub fn delete_expired_of(writer: &Writer, principal: Principal, since: Timestamp
              SELECT principal_kind, principal, key, route FROM idempotency_keys
              WHERE principal_kind = ?1 AND principal = ?2 AND created_at <= ?3 ORDER BY created_at LIMIT ?4)";
     let (kind, row_id) = columns(principal);
-    writer.execute(SQL, (kind, row_id, since, limit))?;
-    Ok(())
+    writer.run(SQL, (kind, row_id, since, limit))
 }
 
 /// Deletes the oldest uses of keys of all principals that are not later than `since`: at most `limit`.

@@ -45,8 +45,7 @@ pub fn find_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Resul
 pub fn make_due(writer: &Writer, id: JobRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET run_after = min(run_after, ?2), attempts = 0, interrupted_starts = 0
          WHERE id = ?1 AND leased_until IS NULL";
-    writer.execute(SQL, (id, now))?;
-    Ok(())
+    writer.run(SQL, (id, now))
 }
 
 /// Records that a queued job was given up or canceled. The caller deletes it.
@@ -54,20 +53,17 @@ pub fn record_end(writer: &Writer, id: JobRowId, state: JobState, at: Timestamp)
     const SQL: &str =
         "INSERT OR REPLACE INTO ended_jobs (id, kind, subject, team, state, attempts, enqueued_at, ended_at)
          SELECT id, kind, subject, team, ?2, attempts, enqueued_at, ?3 FROM jobs WHERE id = ?1";
-    writer.execute(SQL, (id, state, at))?;
-    Ok(())
+    writer.run(SQL, (id, state, at))
 }
 
 /// Forgets a job that was given up or canceled.
 pub fn forget_ended(writer: &Writer, id: JobRowId) -> Result<()> {
-    writer.execute("DELETE FROM ended_jobs WHERE id = ?1", [id])?;
-    Ok(())
+    writer.run("DELETE FROM ended_jobs WHERE id = ?1", [id])
 }
 
 /// Forgets the jobs that were given up or canceled before a time.
 pub fn forget_ended_before(writer: &Writer, at: Timestamp) -> Result<()> {
-    writer.execute("DELETE FROM ended_jobs WHERE ended_at < ?1", [at])?;
-    Ok(())
+    writer.run("DELETE FROM ended_jobs WHERE ended_at < ?1", [at])
 }
 
 /// A claimed job.
@@ -129,8 +125,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
         "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
          VALUES (?1, ?2, ?3, ?3, ?4, coalesce(({team}), 0)) ON CONFLICT (kind, subject) DO NOTHING"
     );
-    writer.execute(&sql, (kind, subject, at, kind.queue().as_str()))?;
-    Ok(())
+    writer.run(&sql, (kind, subject, at, kind.queue().as_str()))
 }
 
 /// Whether there is a job of this kind and subject, waiting or running.
@@ -141,8 +136,7 @@ pub fn is_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<
 
 /// Deletes a job. A worker that holds it notices when it tries to write its results.
 pub fn cancel(writer: &Writer, kind: JobKind, subject: JobSubject) -> Result<()> {
-    writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind, subject))?;
-    Ok(())
+    writer.run("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind, subject))
 }
 
 /// Selects the next job of a queue (?1) at a time (?2): of the teams with fewer than ?3 leased jobs, the one
@@ -258,8 +252,7 @@ pub fn renew_lease(writer: &Writer, job: &Job, now: Timestamp) -> Result<bool> {
 
 /// Forgets the earlier attempts of a job that has made progress since.
 pub fn reset_attempts(writer: &Writer, job: &Job) -> Result<()> {
-    writer.execute("UPDATE jobs SET attempts = 1 WHERE id = ?1 AND lease = ?2", (job.id, job.lease))?;
-    Ok(())
+    writer.run("UPDATE jobs SET attempts = 1 WHERE id = ?1 AND lease = ?2", (job.id, job.lease))
 }
 
 /// Deletes a finished job. Returns whether its lease was still held; if not, the results must be discarded.
@@ -272,8 +265,7 @@ pub fn finish(writer: &Writer, job: &Job) -> Result<bool> {
 pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, until, job.interrupted_starts))?;
-    Ok(())
+    writer.run(SQL, (job.id, job.lease, until, job.interrupted_starts))
 }
 
 /// Releases a job that did not fail. It is due at once, and this attempt does not count. A start that has
@@ -281,8 +273,7 @@ pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
 pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, now))?;
-    Ok(())
+    writer.run(SQL, (job.id, job.lease, now))
 }
 
 /// Returns the time at which a job was enqueued.
@@ -295,8 +286,7 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
              interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, until, job.interrupted_starts))?;
-    Ok(())
+    writer.run(SQL, (job.id, job.lease, until, job.interrupted_starts))
 }
 
 /// Selects waiting jobs with an impossible due time: later than ?2 for the two kinds of regular jobs, and later than ?1 for
@@ -319,8 +309,7 @@ pub fn is_any_too_late(reader: &Reader, now: Timestamp) -> Result<bool> {
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     let sql = format!("UPDATE jobs SET run_after = ?5 WHERE {TOO_LATE}");
     let (latest, regular, first, second) = latest_times(now);
-    writer.execute(&sql, (latest, regular, first, second, now))?;
-    Ok(())
+    writer.run(&sql, (latest, regular, first, second, now))
 }
 
 /// Whether any job is leased.
@@ -332,8 +321,7 @@ pub fn is_any_leased(reader: &Reader) -> Result<bool> {
 /// Ends all leases, which belong to a process that no longer runs. Only the process that serves the directory
 /// may call this.
 pub fn release_all(writer: &Writer) -> Result<()> {
-    writer.execute("UPDATE jobs SET leased_until = NULL WHERE leased_until IS NOT NULL", ())?;
-    Ok(())
+    writer.run("UPDATE jobs SET leased_until = NULL WHERE leased_until IS NOT NULL", ())
 }
 
 #[cfg(test)]

@@ -123,8 +123,7 @@ pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<KeyName>> 
 /// Replaces the SHA-256 digest of the key with this ID.
 pub fn replace_digest(writer: &Writer, id: Uuid, digest: &[u8; 32]) -> Result<()> {
     const SQL: &str = "UPDATE keys SET digest = ?2 WHERE uuid = ?1";
-    writer.execute(SQL, (id, digest))?;
-    Ok(())
+    writer.run(SQL, (id, digest))
 }
 
 /// Inserts a key and returns its row ID.
@@ -196,13 +195,11 @@ pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
     const SQL: &str =
         "UPDATE keys SET expires_at = ?2, rotated_at = ?3, revoked_at = ?4, expired_at = ?5 WHERE id = ?1";
     let KeyTimes { row_id, expires_at, rotated_at, revoked_at, expired_at, .. } = key;
-    writer.execute(SQL, (row_id, expires_at, rotated_at, revoked_at, expired_at))?;
-    Ok(())
+    writer.run(SQL, (row_id, expires_at, rotated_at, revoked_at, expired_at))
 }
 
 /// Records the last use of a key. An earlier time than the stored one is ignored.
 pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE uuid = ?1";
-    writer.execute(SQL, (id, at))?;
-    Ok(())
+    writer.run(SQL, (id, at))
 }

@@ -174,8 +174,7 @@ impl<'w> Candidates<'w> {
                  AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
         );
         values.push(Value::Text(row::ids_to_json(excluded)?));
-        self.writer.execute(&sql, rusqlite::params_from_iter(values))?;
-        Ok(())
+        self.writer.run(&sql, rusqlite::params_from_iter(values))
     }
 
     /// Returns which of these IDs are not those of assets of the team.

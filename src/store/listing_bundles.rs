@@ -28,8 +28,7 @@ pub fn insert_hub_ingest(
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
          VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (listing, dataset, status, bytes as i64, error))?;
-    Ok(())
+    writer.run(SQL, (listing, dataset, status, bytes as i64, error))
 }
 
 /// Returns the files of a listing's bundle, ordered by path.

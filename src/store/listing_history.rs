@@ -33,8 +33,7 @@ pub struct HistoryEvent {
 pub fn insert(writer: &Writer, listing: ListingRowId, event: &HistoryEvent) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    writer.execute(SQL, (listing, event.event, event.actor, event.occurred_at, event.from, event.to))?;
-    Ok(())
+    writer.run(SQL, (listing, event.event, event.actor, event.occurred_at, event.from, event.to))
 }
 
 /// Returns the history of a listing, newest event first.

@@ -176,10 +176,7 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
-    sort_changes::recording(writer, row_id, at, || {
-        writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
-        Ok(())
-    })
+    sort_changes::recording(writer, row_id, at, || writer.run(SQL, rusqlite::params_from_iter(parameters)))
 }
 
 /// Updates both statuses of a listing, and the dates that depend on them.
@@ -222,26 +219,21 @@ pub fn set_certified_at(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE listings SET certified_at = ?2 WHERE id = ?1";
-    sort_changes::recording(writer, row_id, at, || {
-        writer.execute(SQL, (row_id, certified_at))?;
-        Ok(())
-    })
+    sort_changes::recording(writer, row_id, at, || writer.run(SQL, (row_id, certified_at)))
 }
 
 /// Sets the position of a listing among the featured listings, from 1, or clears it. `at` is the time of the
 /// change.
 pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, at: Timestamp) -> Result<()> {
     sort_changes::recording(writer, row_id, at, || {
-        writer.execute("UPDATE listings SET featured = ?2 WHERE id = ?1", (row_id, place))?;
-        Ok(())
+        writer.run("UPDATE listings SET featured = ?2 WHERE id = ?1", (row_id, place))
     })
 }
 
 /// Stores the platform's note to the vendor on a decision, or deletes it.
 pub fn set_review_feedback(writer: &Writer, row_id: ListingRowId, feedback: Option<&str>) -> Result<()> {
     const SQL: &str = "UPDATE listings SET review_feedback = ?2 WHERE id = ?1 AND review_feedback IS NOT ?2";
-    writer.execute(SQL, (row_id, feedback))?;
-    Ok(())
+    writer.run(SQL, (row_id, feedback))
 }
 
 /// Returns the platform's note to the vendor from the last request for changes or rejection of a listing.

@@ -12,8 +12,7 @@ pub fn find(reader: &Reader) -> Result<Option<(String, Timestamp)>> {
 pub fn set(writer: &Writer, text: &str, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO maintenance (id, text, started_at) VALUES (1, ?1, ?2)
          ON CONFLICT (id) DO UPDATE SET text = excluded.text";
-    writer.execute(SQL, (text, at))?;
-    Ok(())
+    writer.run(SQL, (text, at))
 }
 
 /// Switches maintenance off. Returns whether it was on.

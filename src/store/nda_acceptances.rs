@@ -25,8 +25,7 @@ pub fn insert(writer: &Writer, team: TeamRowId, acceptance: &NdaAcceptance) -> R
     const SQL: &str = "INSERT INTO nda_acceptances (team, digest, accepted_by, accepted_at)
          VALUES (?1, ?2, ?3, ?4)";
     let NdaAcceptance { digest, accepted_by, accepted_at } = acceptance;
-    writer.execute(SQL, (team, digest, accepted_by, accepted_at.0))?;
-    Ok(())
+    writer.run(SQL, (team, digest, accepted_by, accepted_at.0))
 }
 
 /// Returns the last acceptance of a team; `None` if it has accepted no text that is known.

@@ -79,7 +79,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
              project_opportunity, project_bid, task, created_at, page)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let notice = notification.notice;
-    writer.execute(
+    writer.run(
         SQL,
         (
             notification.id,
@@ -96,8 +96,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
             notification.created_at,
             notice.page,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Notifications to insert for any number of teams.
@@ -148,7 +147,7 @@ pub(super) fn insert_for_all(
         None => (None, "", ""),
     };
     let opportunity = opportunity.map(|(row_id, _)| row_id);
-    writer.execute(
+    writer.run(
         &sql,
         (
             first,
@@ -165,8 +164,7 @@ pub(super) fn insert_for_all(
             created_at,
             page,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// A notification, as its team reads it.

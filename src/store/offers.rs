@@ -213,14 +213,12 @@ pub fn update_terms(writer: &Writer, offer: &OfferRow, at: Timestamp) -> Result<
     const SQL: &str =
         "UPDATE offers SET amount_cents = ?2, pay_with = ?3, signed_sha256 = ?4, updated_at = ?5
          WHERE id = ?1";
-    writer.execute(SQL, (offer.row_id, offer.amount, offer.pay_with, &offer.signed, at))?;
-    Ok(())
+    writer.run(SQL, (offer.row_id, offer.amount, offer.pay_with, &offer.signed, at))
 }
 
 /// Records what the buyer of a new offer signed.
 pub fn set_signed(writer: &Writer, offer: Uuid, sha256: &str) -> Result<()> {
-    writer.execute("UPDATE offers SET signed_sha256 = ?2 WHERE uuid = ?1", (offer, sha256))?;
-    Ok(())
+    writer.run("UPDATE offers SET signed_sha256 = ?2 WHERE uuid = ?1", (offer, sha256))
 }
 
 /// Records the decision on an offer, and queues its listing so that its number of active bids is updated.

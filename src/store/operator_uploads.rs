@@ -135,7 +135,7 @@ pub fn insert(writer: &Writer, new: &OperatorUpload) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     let Upload { id, layout, store_upload_id } = &new.upload;
     let target = new.target.as_ref();
-    writer.execute(
+    writer.run(
         SQL,
         rusqlite::params![
             id,
@@ -154,12 +154,10 @@ pub fn insert(writer: &Writer, new: &OperatorUpload) -> Result<()> {
             target.and_then(|target| target.group),
             target.and_then(|target| target.modified_ms),
         ],
-    )?;
-    Ok(())
+    )
 }
 
 /// Deletes an upload that was completed.
 pub fn delete(writer: &Writer, upload: Uuid) -> Result<()> {
-    writer.execute("DELETE FROM operator_uploads WHERE uuid = ?1", [upload])?;
-    Ok(())
+    writer.run("DELETE FROM operator_uploads WHERE uuid = ?1", [upload])
 }

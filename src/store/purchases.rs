@@ -193,22 +193,19 @@ pub fn set_completed(writer: &Writer, row_id: PurchaseRowId, agreement: Uuid, at
     const SQL: &str = "UPDATE purchases SET status = 'completed', paid_at = ?2, agreement_document = ?3,
              agreement_signed_at = ?2
          WHERE id = ?1";
-    writer.execute(SQL, (row_id, at, agreement))?;
-    Ok(())
+    writer.run(SQL, (row_id, at, agreement))
 }
 
 /// Records that a purchase was canceled.
 pub fn set_cancelled(writer: &Writer, row_id: PurchaseRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE purchases SET status = 'cancelled', cancelled_at = ?2 WHERE id = ?1";
-    writer.execute(SQL, (row_id, at))?;
-    Ok(())
+    writer.run(SQL, (row_id, at))
 }
 
 /// Records that a purchase was refunded.
 pub fn set_refunded(writer: &Writer, row_id: PurchaseRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE purchases SET status = 'refunded', refunded_at = ?2 WHERE id = ?1";
-    writer.execute(SQL, (row_id, at))?;
-    Ok(())
+    writer.run(SQL, (row_id, at))
 }
 
 /// An asset that a buyer selects.

@@ -42,7 +42,7 @@ pub struct NewCheck<'a> {
 pub fn insert(writer: &Writer, run: QualityRunRowId, check: &NewCheck) -> Result<()> {
     const SQL: &str = "INSERT INTO quality_checks (uuid, run, asset, kind, key, label, is_mandatory, is_informational, status, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    writer.execute(
+    writer.run(
         SQL,
         (
             check.id,
@@ -56,8 +56,7 @@ pub fn insert(writer: &Writer, run: QualityRunRowId, check: &NewCheck) -> Result
             check.status,
             check.message,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// A check as its vendor sees it.

@@ -202,8 +202,7 @@ pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<Unfinish
 pub fn set_review_feedback(writer: &Writer, listing: ListingRowId, feedback: &str) -> Result<()> {
     const SQL: &str = "UPDATE quality_runs SET review_feedback = ?2 WHERE listing = ?1
          AND run_number = (SELECT max(run_number) FROM quality_runs WHERE listing = ?1)";
-    writer.execute(SQL, (listing, feedback))?;
-    Ok(())
+    writer.run(SQL, (listing, feedback))
 }
 
 /// Returns the latest run of an asset.
@@ -333,14 +332,12 @@ fn read_summaries<Id: serde::Serialize + rusqlite::types::FromSql + Ord>(
 
 /// Records the assets that a run of a listing checks.
 pub fn set_assets(writer: &Writer, run: QualityRunRowId, assets: &[RunAsset]) -> Result<()> {
-    writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
-    Ok(())
+    writer.run("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))
 }
 
 /// Marks a run as running.
 pub fn mark_running(writer: &Writer, run: QualityRunRowId) -> Result<()> {
-    writer.execute("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])?;
-    Ok(())
+    writer.run("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])
 }
 
 /// Finishes a run with a status. Sets its charge to 0 unless `keeps_charge`.
@@ -355,8 +352,7 @@ pub fn finish(
     const SQL: &str = "UPDATE quality_runs SET status = ?2, error = ?3, completed_at = ?4,
              charge_cents = CASE WHEN ?5 THEN charge_cents ELSE 0 END
          WHERE id = ?1";
-    writer.execute(SQL, (run, status, error, at, keeps_charge))?;
-    Ok(())
+    writer.run(SQL, (run, status, error, at, keeps_charge))
 }
 
 /// Returns the current assets of a listing, in the order in which they were attached.
@@ -419,8 +415,7 @@ pub fn upsert_fingerprint(writer: &Writer, asset: AssetRowId, fingerprint: &[u8]
     const SQL: &str = "INSERT INTO data_fingerprints (asset, fingerprint)
          SELECT asset, ?2 FROM data_objects WHERE asset = ?1
          ON CONFLICT (asset) DO UPDATE SET fingerprint = excluded.fingerprint";
-    writer.execute(SQL, (asset, fingerprint))?;
-    Ok(())
+    writer.run(SQL, (asset, fingerprint))
 }
 
 /// Maximum number of fingerprints that the one of an asset is compared with.

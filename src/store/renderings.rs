@@ -19,8 +19,7 @@ use crate::{
 pub fn upsert(writer: &Writer, listing: ListingRowId, item: &[u8], rest: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_renderings (listing, item, rest) VALUES (?1, ?2, ?3)
          ON CONFLICT (listing) DO UPDATE SET item = excluded.item, rest = excluded.rest";
-    writer.execute(SQL, (listing, item, rest))?;
-    Ok(())
+    writer.run(SQL, (listing, item, rest))
 }
 
 /// Whether a listing has a rendering.

@@ -205,8 +205,7 @@ fn visit_assets(
 /// Sets the number of assets of a round, and the digest of all of it.
 pub fn set_digest(writer: &Writer, review: ReviewRowId, asset_count: u64, sha256: &str) -> Result<()> {
     const SQL: &str = "UPDATE reviews SET asset_count = ?2, sha256 = ?3 WHERE id = ?1";
-    writer.execute(SQL, (review, asset_count as i64, sha256))?;
-    Ok(())
+    writer.run(SQL, (review, asset_count as i64, sha256))
 }
 
 /// Ends the open round of a listing, if there is one.
@@ -220,8 +219,7 @@ pub fn set_decided(
     const SQL: &str = "UPDATE reviews SET decision = ?2, decided_at = ?3, note = ?4
          WHERE listing = ?1 AND decision IS NULL
              AND number = (SELECT max(number) FROM reviews WHERE listing = ?1)";
-    writer.execute(SQL, (listing, decision, at, note))?;
-    Ok(())
+    writer.run(SQL, (listing, decision, at, note))
 }
 
 /// Deletes the submitted content of a withdrawn round. The round stays in the list of rounds.
@@ -231,8 +229,7 @@ pub fn forget_if_withdrawn(writer: &Writer, listing: ListingRowId, number: u32) 
     const SNAPSHOT: &str = "UPDATE reviews SET snapshot = NULL
          WHERE listing = ?1 AND number = ?2 AND decision = 'withdrawn'";
     writer.execute(ASSETS, (listing, number))?;
-    writer.execute(SNAPSHOT, (listing, number))?;
-    Ok(())
+    writer.run(SNAPSHOT, (listing, number))
 }
 
 const COLUMNS: &str = "id AS row_id, number, submitted_at, asset_count, sha256, decision, decided_at, note";

@@ -20,8 +20,7 @@ pub fn find(reader: &Reader, name: &str) -> Result<Option<[u8; 32]>> {
 /// Inserts a secret, unless one with this name exists.
 pub fn insert(writer: &Writer, name: &str, value: &[u8; 32]) -> Result<()> {
     const SQL: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    writer.execute(SQL, (name, value))?;
-    Ok(())
+    writer.run(SQL, (name, value))
 }
 
 /// Whether a fixture set with this digest was seeded.
@@ -38,6 +37,5 @@ pub fn seeded_names(reader: &Reader) -> Result<Vec<String>> {
 
 /// Records that a fixture set was seeded.
 pub fn record_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
-    writer.execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at))?;
-    Ok(())
+    writer.run("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at))
 }

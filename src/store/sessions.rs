@@ -102,23 +102,20 @@ pub fn insert(writer: &Writer, session: &NewSession) -> Result<()> {
         "INSERT INTO sessions (uuid, digest, key, first_key, created_at, last_used_at, preferences)
          VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5)";
     let NewSession { id, digest, key, created_at, preferences } = session;
-    writer.execute(SQL, (id, digest, key, created_at.0, row::to_json(preferences)?))?;
-    Ok(())
+    writer.run(SQL, (id, digest, key, created_at.0, row::to_json(preferences)?))
 }
 
 /// Deletes the sessions of a key except for the last `keep` ones.
 pub fn delete_oldest(writer: &Writer, key: KeyRowId, keep: u32) -> Result<()> {
     const SQL: &str = "DELETE FROM sessions WHERE id IN (
              SELECT id FROM sessions WHERE key = ?1 ORDER BY created_at DESC, id DESC LIMIT -1 OFFSET ?2)";
-    writer.execute(SQL, (key, keep))?;
-    Ok(())
+    writer.run(SQL, (key, keep))
 }
 
 /// Deletes the sessions that began or were used last at these times, or earlier.
 pub fn delete_expired(writer: &Writer, created_at: Timestamp, last_used_at: Timestamp) -> Result<()> {
     const SQL: &str = "DELETE FROM sessions WHERE created_at <= ?1 OR last_used_at <= ?2";
-    writer.execute(SQL, (created_at, last_used_at))?;
-    Ok(())
+    writer.run(SQL, (created_at, last_used_at))
 }
 
 /// Deletes a session. Returns whether there was one.
@@ -128,8 +125,7 @@ pub fn delete(writer: &Writer, id: Uuid) -> Result<bool> {
 
 /// Deletes the session whose token has this SHA-256 digest, if there is one.
 pub fn delete_by_digest(writer: &Writer, digest: &[u8; 32]) -> Result<()> {
-    writer.execute("DELETE FROM sessions WHERE digest = ?1", [digest])?;
-    Ok(())
+    writer.run("DELETE FROM sessions WHERE digest = ?1", [digest])
 }
 
 /// Whether there is a session with this ID.
@@ -144,8 +140,7 @@ pub fn exist(reader: &Reader) -> Result<bool> {
 
 /// Deletes all sessions.
 pub fn delete_all(writer: &Writer) -> Result<()> {
-    writer.execute("DELETE FROM sessions", [])?;
-    Ok(())
+    writer.run("DELETE FROM sessions", [])
 }
 
 /// Records a use of a session. An earlier time than the stored one is ignored, unless the stored one is after the current time,
@@ -153,33 +148,28 @@ pub fn delete_all(writer: &Writer) -> Result<()> {
 pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE sessions SET last_used_at = ?2
         WHERE uuid = ?1 AND (last_used_at < ?2 OR last_used_at > ?3)";
-    writer.execute(SQL, (id, at, now))?;
-    Ok(())
+    writer.run(SQL, (id, at, now))
 }
 
 /// Replaces what the person has chosen for a session.
 pub fn update_preferences(writer: &Writer, id: Uuid, preferences: &SessionPreferences) -> Result<()> {
     const SQL: &str = "UPDATE sessions SET preferences = ?2 WHERE uuid = ?1";
-    writer.execute(SQL, (id, row::to_json(preferences)?))?;
-    Ok(())
+    writer.run(SQL, (id, row::to_json(preferences)?))
 }
 
 /// Moves the sessions of a key to the key that replaces it.
 pub fn move_to_key(writer: &Writer, from: KeyRowId, to: KeyRowId) -> Result<()> {
-    writer.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", (from, to))?;
-    Ok(())
+    writer.run("UPDATE sessions SET key = ?2 WHERE key = ?1", (from, to))
 }
 
 /// Deletes the sessions of an expired key. Sessions that continue with its replacement stay.
 pub fn delete_of_expired(writer: &Writer, key: KeyRowId) -> Result<()> {
-    writer.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
-    Ok(())
+    writer.run("DELETE FROM sessions WHERE key = ?1", [key])
 }
 
 /// Deletes the sessions of a revoked key, including sessions that were opened with its predecessor before the replacement.
 pub fn delete_of_revoked(writer: &Writer, key: KeyRowId) -> Result<()> {
-    writer.execute("DELETE FROM sessions WHERE key = ?1 OR first_key = ?1", [key])?;
-    Ok(())
+    writer.run("DELETE FROM sessions WHERE key = ?1 OR first_key = ?1", [key])
 }
 
 /// Adds a session without a key to a database, and returns a function that reads when it was last used.

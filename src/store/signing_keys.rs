@@ -29,20 +29,17 @@ pub fn find_valid_from(reader: &Reader) -> Result<Option<Timestamp>> {
 /// Ends the key in use, and deletes its seed.
 pub fn end(writer: &Writer, at: Timestamp) -> Result<()> {
     delete_seed(writer)?;
-    writer.execute("UPDATE signing_keys SET ended_at = ?1 WHERE ended_at IS NULL", [at])?;
-    Ok(())
+    writer.run("UPDATE signing_keys SET ended_at = ?1 WHERE ended_at IS NULL", [at])
 }
 
 /// Adds the key with this seed, which is in use now, and is valid from a time on.
 pub fn insert(writer: &Writer, public_key: &[u8], seed: &[u8; 32], at: Timestamp) -> Result<()> {
     let key = writer
         .insert("INSERT INTO signing_keys (public_key, valid_from) VALUES (?1, ?2)", (public_key, at))?;
-    writer.execute("INSERT INTO signing_secrets (key, seed) VALUES (?1, ?2)", (key, seed))?;
-    Ok(())
+    writer.run("INSERT INTO signing_secrets (key, seed) VALUES (?1, ?2)", (key, seed))
 }
 
 /// Deletes the seed of the key in use, in a copy of the market.
 pub fn delete_seed(writer: &Writer) -> Result<()> {
-    writer.execute("DELETE FROM signing_secrets", [])?;
-    Ok(())
+    writer.run("DELETE FROM signing_secrets", [])
 }

@@ -102,8 +102,7 @@ fn record(
                  AND change < (SELECT change FROM index_queue WHERE listing = ?2))";
     let SortValues { is_certified, featured, price } = before;
     writer.execute(INSERT, (sort.as_str(), listing, is_certified, featured, price, at))?;
-    writer.execute(REPLACED, (sort.as_str(), listing))?;
-    Ok(())
+    writer.run(REPLACED, (sort.as_str(), listing))
 }
 
 /// Returns the values as of a change (see [`index_queue`]) of the listings whose values in a sort have changed since then.

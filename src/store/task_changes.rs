@@ -56,15 +56,13 @@ pub fn has_external_id(reader: &Reader, taskset: TasksetRowId, external_id: &str
 
 /// Records that a task was deleted.
 pub fn delete_task(writer: &Writer, task: TaskRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE tasks SET deleted_at = ?2 WHERE id = ?1", (task, at))?;
-    Ok(())
+    writer.run("UPDATE tasks SET deleted_at = ?2 WHERE id = ?1", (task, at))
 }
 
 /// Supersedes the live versions of a task.
 pub fn supersede_live_versions(writer: &Writer, task: TaskRowId) -> Result<()> {
     const SQL: &str = "UPDATE task_versions SET current_state = ?2 WHERE task = ?1 AND current_state = ?3";
-    writer.execute(SQL, (task, VersionState::Superseded, VersionState::Live))?;
-    Ok(())
+    writer.run(SQL, (task, VersionState::Superseded, VersionState::Live))
 }
 
 /// Returns the row ID of the team's task version with this ID, and the number of its latest build, 0 if there is
@@ -100,6 +98,5 @@ pub fn find_build(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<O
 
 /// Changes the status of a build.
 pub fn set_build_status(writer: &Writer, id: Uuid, status: BuildStatus) -> Result<()> {
-    writer.execute("UPDATE task_builds SET status = ?2 WHERE uuid = ?1", (id, status))?;
-    Ok(())
+    writer.run("UPDATE task_builds SET status = ?2 WHERE uuid = ?1", (id, status))
 }

@@ -69,7 +69,7 @@ pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
     const SQL: &str = "UPDATE task_quality_refreshes
          SET status = ?2, started_at = ?3, finished_at = ?4, total = ?5, refreshed = ?6, error = ?7
          WHERE id = ?1";
-    writer.execute(
+    writer.run(
         SQL,
         (
             refresh.row_id,
@@ -80,6 +80,5 @@ pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
             refresh.refreshed as i64,
             &refresh.error,
         ),
-    )?;
-    Ok(())
+    )
 }

@@ -150,8 +150,7 @@ pub fn insert_build(
 ) -> Result<()> {
     const SQL: &str =
         "INSERT INTO task_builds (uuid, task_version, build, status, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (id, version, build, status, at))?;
-    Ok(())
+    writer.run(SQL, (id, version, build, status, at))
 }
 
 /// A run of an agent on a version, stored or to insert.
@@ -177,7 +176,7 @@ pub struct Trace {
 pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &Trace) -> Result<()> {
     const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    writer.execute(
+    writer.run(
         SQL,
         (
             trace.id,
@@ -188,8 +187,7 @@ pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &Trace) -
             trace.build,
             row::to_json(&trace.qa)?,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// A task with its latest version, for the preview of a taskset.

@@ -137,24 +137,21 @@ pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Retirement>> {
 
 /// Records that a kind has retired.
 pub fn record_retirement(writer: &Writer, kind: Kind, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind, at))?;
-    Ok(())
+    writer.run("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind, at))
 }
 
 /// Inserts or updates a domain. A new domain comes last.
 pub fn upsert_domain(writer: &Writer, domain: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO domains (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM domains)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
-    writer.execute(SQL, (&domain.slug, &domain.label))?;
-    Ok(())
+    writer.run(SQL, (&domain.slug, &domain.label))
 }
 
 /// Inserts or updates a content tag. A new tag comes last.
 pub fn upsert_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO content_tags (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM content_tags)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
-    writer.execute(SQL, (&tag.slug, &tag.label))?;
-    Ok(())
+    writer.run(SQL, (&tag.slug, &tag.label))
 }
 
 /// Inserts or updates an inventory tag. A new tag comes last.
@@ -163,8 +160,7 @@ pub fn upsert_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, (SELECT count(*) FROM inventory_tags))
          ON CONFLICT (slug) DO UPDATE
          SET label = excluded.label, description = excluded.description, category = excluded.category";
-    writer.execute(SQL, (&tag.slug, &tag.label, &tag.description, &tag.category))?;
-    Ok(())
+    writer.run(SQL, (&tag.slug, &tag.label, &tag.description, &tag.category))
 }
 
 /// Inserts or updates a language. A new language comes last.
@@ -172,8 +168,7 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
     const SQL: &str = "INSERT INTO languages (slug, name, aliases, position)
          VALUES (?1, ?2, ?3, (SELECT count(*) FROM languages))
          ON CONFLICT (slug) DO UPDATE SET name = excluded.name, aliases = excluded.aliases";
-    writer.execute(SQL, (&language.slug, &language.name, row::to_json(&language.aliases)?))?;
-    Ok(())
+    writer.run(SQL, (&language.slug, &language.name, row::to_json(&language.aliases)?))
 }
 
 /// Inserts or updates an asset kind. A new kind comes last. If the announced time of a retired kind changes or is
@@ -189,7 +184,7 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
              message = excluded.message,
              retired_at = iif(excluded.retires_at IS retires_at, retired_at, NULL)";
     let deprecation = kind.deprecation.as_ref();
-    writer.execute(
+    writer.run(
         SQL,
         (
             kind.kind,
@@ -201,8 +196,7 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
             deprecation.is_none_or(|deprecation| deprecation.accepts_new_listings),
             deprecation.map(|deprecation| &deprecation.message),
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Returns the row ID of an asset kind, as the subject of its steps.

@@ -134,8 +134,7 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
 /// Records that a team accepted the mutual NDA. If it already had, the earlier time stays.
 pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
-    writer.execute(SQL, (team, at))?;
-    Ok(())
+    writer.run(SQL, (team, at))
 }
 
 /// Replaces the name, the roles, the tier, and the avatar of a team.
@@ -144,21 +143,18 @@ pub fn update(writer: &Writer, team: &Team) -> Result<()> {
         "UPDATE teams SET name = ?2, is_vendor = ?3, is_buyer = ?4, tier = ?5, avatar_url = ?6, name_key = ?7
          WHERE id = ?1";
     let Team { row_id, name, is_vendor, is_buyer, tier, avatar_url, .. } = team;
-    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url, equality_key(name)))?;
-    Ok(())
+    writer.run(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url, equality_key(name)))
 }
 
 /// Records that a team was closed.
 pub fn close(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE teams SET closed_at = ?2 WHERE id = ?1", (team, at))?;
-    Ok(())
+    writer.run("UPDATE teams SET closed_at = ?2 WHERE id = ?1", (team, at))
 }
 
 /// Stores how a team is paid, and when that changed.
 pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET payout_setup = ?2, payout_changed_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (team, text, at))?;
-    Ok(())
+    writer.run(SQL, (team, text, at))
 }
 
 /// Returns whether it is stated how a team is paid, and when that was changed the last time.

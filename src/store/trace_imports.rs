@@ -109,8 +109,7 @@ pub fn discard_upload(writer: &Writer, import: TraceImportRowId) -> Result<()> {
     let Some(upload) = upload else { return Ok(()) };
     writer.execute(DISCARD, [upload])?;
     writer.execute("UPDATE trace_imports SET upload = NULL WHERE id = ?1", [import])?;
-    writer.execute("DELETE FROM uploads WHERE id = ?1", [upload])?;
-    Ok(())
+    writer.run("DELETE FROM uploads WHERE id = ?1", [upload])
 }
 
 /// Returns the import with this ID.
@@ -137,7 +136,7 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
          WHERE id = ?1";
     let ImportCounts { lines, inserted, existing, rejected } = import.counts;
     let LinePosition { offset, lines_read, is_in_long_line } = import.position;
-    writer.execute(
+    writer.run(
         SQL,
         (
             import.row_id,
@@ -154,8 +153,7 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
             &import.error,
             is_in_long_line,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// The properties of a task version that its traces must match.
@@ -207,8 +205,7 @@ pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLin
     let (reward, graded_at) = trace.graded.map(|(reward, at)| (reward, at.0)).unzip();
     let qa = row::to_json(&trace.qa)?;
     let values = (trace.id, version, &trace.model, reward, graded_at, trace.build, qa);
-    writer.execute(SQL, values)?;
-    Ok(())
+    writer.run(SQL, values)
 }
 
 /// Returns the version of the trace with this ID.

@@ -109,6 +109,11 @@ impl Writer<'_> {
         self.queued_listings.borrow().iter().map(|(listing, change)| (*listing, *change)).collect()
     }
 
+    /// Executes a statement.
+    pub(super) fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
+        self.execute(sql, parameters).map(drop)
+    }
+
     /// Executes a statement and returns the number of changed rows.
     pub(super) fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
         Ok(self.prepare(sql)?.execute(parameters)?)

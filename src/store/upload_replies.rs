@@ -45,6 +45,5 @@ pub fn pack(reply: &[u8]) -> Result<PackedReply> {
 pub fn upsert(writer: &Writer, key: &ReplyKey, reply: &PackedReply) -> Result<()> {
     const SQL: &str = "INSERT INTO upload_replies (upload, task, version, reply) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (upload, task) DO UPDATE SET version = excluded.version, reply = excluded.reply";
-    writer.execute(SQL, (key.upload, &key.task, &key.version, &reply.0))?;
-    Ok(())
+    writer.run(SQL, (key.upload, &key.task, &key.version, &reply.0))
 }

@@ -56,8 +56,7 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
 
 /// Records that an asset or an import uses an upload.
 pub(super) fn mark_used(writer: &Writer, upload: UploadRowId) -> Result<()> {
-    writer.execute("UPDATE uploads SET removable_at = NULL WHERE id = ?1", [upload])?;
-    Ok(())
+    writer.run("UPDATE uploads SET removable_at = NULL WHERE id = ?1", [upload])
 }
 
 /// Records that an asset no longer uses its upload, if it has one. Must be called before the data of the asset is deleted.
@@ -65,8 +64,7 @@ pub(super) fn mark_unused(writer: &Writer, asset: AssetRowId, now: Timestamp) ->
     const SQL: &str = "UPDATE uploads SET removable_at = ?2
          WHERE id = (SELECT upload FROM data_objects WHERE asset = ?1)
              AND NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id AND asset <> ?1)";
-    writer.execute(SQL, (asset, now.plus_days(KEEP_UNUSED_DAYS).0))?;
-    Ok(())
+    writer.run(SQL, (asset, now.plus_days(KEEP_UNUSED_DAYS).0))
 }
 
 /// Whether there is an upload with this ID.

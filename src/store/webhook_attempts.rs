@@ -44,8 +44,7 @@ pub fn insert(writer: &Writer, delivery: WebhookDeliveryRowId, attempt: &Attempt
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let Attempt { number, attempted_at, milliseconds, status, error, response } = attempt;
     let error = error.map(StringEnum::as_str);
-    writer.execute(SQL, (delivery, number, attempted_at.0, milliseconds, status, error, response))?;
-    Ok(())
+    writer.run(SQL, (delivery, number, attempted_at.0, milliseconds, status, error, response))
 }
 
 /// Returns the last 20 attempts of a delivery, newest first.

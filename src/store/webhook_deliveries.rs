@@ -103,8 +103,7 @@ pub fn update(writer: &Writer, delivery: &Delivery) -> Result<()> {
         "UPDATE webhook_deliveries SET status = ?2, next_attempt_at = ?3, attempts = ?4, failures = ?5,
              ended_at = ?6 WHERE id = ?1";
     let Delivery { row_id, status, next_attempt_at, attempts, failures, ended_at, .. } = delivery;
-    writer.execute(SQL, (row_id, status, next_attempt_at, attempts, failures, ended_at))?;
-    Ok(())
+    writer.run(SQL, (row_id, status, next_attempt_at, attempts, failures, ended_at))
 }
 
 /// An enabled webhook with pending deliveries.
@@ -149,8 +148,7 @@ pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
 /// Makes pending deliveries with an impossible due time due now; see [`MAX_WAIT_MICROS`].
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhook_deliveries SET next_attempt_at = ?2 WHERE next_attempt_at > ?1";
-    writer.execute(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now))?;
-    Ok(())
+    writer.run(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now))
 }
 
 /// A delivery that is due, with what its next attempt needs.

@@ -139,7 +139,7 @@ pub fn insert(writer: &Writer, webhook: &NewWebhook) -> Result<()> {
     const SQL: &str = "INSERT INTO webhooks
              (uuid, team, url, description, event_types, secret, id_secret, created_at, updated_at, enabled_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8)";
-    writer.execute(
+    writer.run(
         SQL,
         (
             webhook.id,
@@ -151,15 +151,14 @@ pub fn insert(writer: &Writer, webhook: &NewWebhook) -> Result<()> {
             webhook.id_secret,
             webhook.created_at,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Updates the changeable columns of a webhook, except for its secrets and its last success.
 pub fn update(writer: &Writer, webhook: &Webhook) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET url = ?2, description = ?3, event_types = ?4, updated_at = ?5,
              enabled_at = ?6, disabled_at = ?7, disabled_reason = ?8 WHERE id = ?1";
-    writer.execute(
+    writer.run(
         SQL,
         (
             webhook.row_id,
@@ -171,8 +170,7 @@ pub fn update(writer: &Writer, webhook: &Webhook) -> Result<()> {
             webhook.disabled.map(|(at, _)| at),
             webhook.disabled.map(|(_, reason)| reason),
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Replaces the secret of a webhook. The replaced one signs until `ends_at`, too.
@@ -186,8 +184,7 @@ pub fn rotate(
     const SQL: &str =
         "UPDATE webhooks SET previous_secret = secret, previous_secret_ends_at = ?3, secret = ?2,
              updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, secret.0, ends_at, now))?;
-    Ok(())
+    writer.run(SQL, (row_id, secret.0, ends_at, now))
 }
 
 /// Returns the secrets that sign for a webhook at the time `now`: the current one, and then the replaced one if it
@@ -206,16 +203,14 @@ pub fn list_secrets(reader: &Reader, row_id: WebhookRowId, now: Timestamp) -> Re
 
 /// Records that a delivery has succeeded.
 pub fn record_success(writer: &Writer, row_id: WebhookRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE webhooks SET last_success_at = ?2 WHERE id = ?1", (row_id, at))?;
-    Ok(())
+    writer.run("UPDATE webhooks SET last_success_at = ?2 WHERE id = ?1", (row_id, at))
 }
 
 /// Marks a webhook as deleted, and forgets its secrets.
 pub fn delete(writer: &Writer, row_id: WebhookRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET deleted_at = ?2, secret = x'', previous_secret = NULL,
              previous_secret_ends_at = NULL WHERE id = ?1";
-    writer.execute(SQL, (row_id, now))?;
-    Ok(())
+    writer.run(SQL, (row_id, now))
 }
 
 /// Returns when the first of the replaced secrets ends.
@@ -227,8 +222,7 @@ pub fn first_secret_ends_at(reader: &Reader) -> Result<Option<Timestamp>> {
 pub fn delete_ended_secrets(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET previous_secret = NULL, previous_secret_ends_at = NULL
          WHERE previous_secret_ends_at <= ?1";
-    writer.execute(SQL, [now])?;
-    Ok(())
+    writer.run(SQL, [now])
 }
 
 /// An enabled webhook to which an event is sent.

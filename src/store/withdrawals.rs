@@ -58,8 +58,7 @@ pub fn decide(
     decided_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE withdrawals SET status = ?2, reversal = ?3, decided_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, status, reversal, decided_at))?;
-    Ok(())
+    writer.run(SQL, (row_id, status, reversal, decided_at))
 }
 
 /// The columns of a [`Withdrawal`].

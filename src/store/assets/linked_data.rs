@@ -154,8 +154,7 @@ pub fn find_replaced_values(reader: &Reader, asset: AssetRowId) -> Result<Replac
 /// Records the values that the data linked to an asset has replaced.
 pub fn set_replaced_values(writer: &Writer, asset: AssetRowId, values: &ReplacedValues) -> Result<()> {
     const SQL: &str = "UPDATE data_objects SET replaced_values = ?2 WHERE asset = ?1";
-    writer.execute(SQL, (asset, row::to_json(values)?))?;
-    Ok(())
+    writer.run(SQL, (asset, row::to_json(values)?))
 }
 
 /// Records the size of a copied repository, whether its host requires credentials, and the host's metadata as
@@ -187,15 +186,13 @@ pub fn record_commit(
 /// Records the size in bytes of the code in each language (by slug) of a codebase.
 pub fn set_languages(writer: &Writer, asset: AssetRowId, languages: &BTreeMap<String, u64>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
-    writer.execute(SQL, (asset, row::to_json(languages)?))?;
-    Ok(())
+    writer.run(SQL, (asset, row::to_json(languages)?))
 }
 
 /// Records the robotics recordings in raw data, or that it has none.
 pub fn set_robotics(writer: &Writer, asset: AssetRowId, robotics: Option<&Robotics>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET robotics = ?2 WHERE id = ?1 AND kind = 'raw_data'";
-    writer.execute(SQL, (asset, robotics.map(row::to_json).transpose()?))?;
-    Ok(())
+    writer.run(SQL, (asset, robotics.map(row::to_json).transpose()?))
 }
 
 /// Records the progress of the data linked to an asset.
@@ -214,6 +211,5 @@ pub fn set_progress(writer: &Writer, asset: AssetRowId, progress: &DataProgress)
 pub fn set_files(writer: &Writer, asset: AssetRowId, files: u64, extensions: &[String]) -> Result<()> {
     const SQL: &str =
         "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1 AND kind = 'raw_data'";
-    writer.execute(SQL, (asset, files as i64, row::to_json(extensions)?))?;
-    Ok(())
+    writer.run(SQL, (asset, files as i64, row::to_json(extensions)?))
 }

@@ -53,8 +53,7 @@ pub fn insert(writer: &Writer, origin: &str, predecessor: Option<String>) -> Res
 
 /// Ends the log in use. The next leaves begin a new one.
 pub fn end(writer: &Writer) -> Result<()> {
-    writer.execute("UPDATE attestation_logs SET is_ended = 1 WHERE is_ended = 0", [])?;
-    Ok(())
+    writer.run("UPDATE attestation_logs SET is_ended = 1 WHERE is_ended = 0", [])
 }
 
 /// A signed head of a log.
@@ -103,8 +102,7 @@ pub fn has_head(reader: &Reader, log: LogRowId, size: u64) -> Result<bool> {
 pub fn insert_head(writer: &Writer, log: LogRowId, head: &Head) -> Result<()> {
     const SQL: &str =
         "INSERT INTO attestation_log_heads (log, size, note, signed_at) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (log, head.size, &head.note, head.signed_at.0))?;
-    Ok(())
+    writer.run(SQL, (log, head.size, &head.note, head.signed_at.0))
 }
 
 /// Returns the hash of a complete subtree.
@@ -160,8 +158,7 @@ pub fn list_unlogged(reader: &Reader, limit: u32) -> Result<Vec<Unlogged>> {
 /// Records which leaf of a log an attestation is.
 pub fn set_leaf(writer: &Writer, purchase: PurchaseRowId, log: LogRowId, leaf: u64) -> Result<()> {
     const SQL: &str = "UPDATE attestations SET log = ?2, leaf = ?3 WHERE purchase = ?1";
-    writer.execute(SQL, (purchase, log, leaf))?;
-    Ok(())
+    writer.run(SQL, (purchase, log, leaf))
 }
 
 /// An attestation as the log knows it.

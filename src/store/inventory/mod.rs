@@ -94,8 +94,7 @@ pub fn upsert_row(writer: &Writer, asset: AssetRowId) -> Result<()> {
 /// order touches one page each, while inserting many rows in order touches each page once. A kill loses
 /// nothing, since the postponement is stored and is resolved when the database is next opened.
 pub fn postpone(writer: &Writer, after_asset: AssetRowId) -> Result<()> {
-    writer.execute("INSERT OR IGNORE INTO inventory_backlog (after_asset) VALUES (?1)", [after_asset])?;
-    Ok(())
+    writer.run("INSERT OR IGNORE INTO inventory_backlog (after_asset) VALUES (?1)", [after_asset])
 }
 
 /// Whether `inventory` rows are postponed.
@@ -128,8 +127,7 @@ pub fn insert_postponed(writer: &Writer) -> Result<()> {
             }
         }
     }
-    writer.execute("DELETE FROM inventory_backlog", [])?;
-    Ok(())
+    writer.run("DELETE FROM inventory_backlog", [])
 }
 
 /// Returns the row ID of the newest asset; 0 if there are no assets.
@@ -142,8 +140,7 @@ pub(super) fn delete_row(writer: &Writer, asset: &Asset) -> Result<()> {
     // Without the hint, SQLite can choose an index of the team alone, and read all its rows.
     const SQL: &str = "DELETE FROM inventory INDEXED BY inventory_newest
          WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
-    writer.execute(SQL, (asset.team, asset.created_at, asset.row_id))?;
-    Ok(())
+    writer.run(SQL, (asset.team, asset.created_at, asset.row_id))
 }
 
 /// Returns messages about `inventory` rows and counts that do not match the assets. Empty if there are none.

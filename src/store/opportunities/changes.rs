@@ -79,8 +79,7 @@ pub fn set_status(
     const SQL: &str = "UPDATE opportunities SET status = ?2, closed_at = ?3, updated_at = ?4,
              published_at = iif(?2 = 'published', ?4, published_at)
          WHERE id = ?1";
-    writer.execute(SQL, (opportunity, status, closed_at, at))?;
-    Ok(())
+    writer.run(SQL, (opportunity, status, closed_at, at))
 }
 
 /// Sets the deadline of an opportunity.
@@ -91,14 +90,12 @@ pub fn set_deadline(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE opportunities SET deadline = ?2, updated_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (opportunity, deadline, at))?;
-    Ok(())
+    writer.run(SQL, (opportunity, deadline, at))
 }
 
 /// Records that an opportunity was changed.
 pub fn touch(writer: &Writer, opportunity: OpportunityRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE opportunities SET updated_at = ?2 WHERE id = ?1", (opportunity, at))?;
-    Ok(())
+    writer.run("UPDATE opportunities SET updated_at = ?2 WHERE id = ?1", (opportunity, at))
 }
 
 /// What changes when a bid makes progress.
@@ -121,7 +118,7 @@ pub fn update_bid(writer: &Writer, bid: &Bid, progress: &BidProgress, at: Timest
     const SQL: &str = "UPDATE project_bids SET status = ?2, platform_events = ?3, vendor_events = ?4,
              delivery_tasksets = coalesce(?5, delivery_tasksets), completed_at = ?6, updated_at = ?7
          WHERE id = ?1";
-    writer.execute(
+    writer.run(
         SQL,
         (
             bid.row_id,
@@ -132,8 +129,7 @@ pub fn update_bid(writer: &Writer, bid: &Bid, progress: &BidProgress, at: Timest
             progress.completed_at,
             at,
         ),
-    )?;
-    Ok(())
+    )
 }
 
 /// Replaces the activity of a bid.
@@ -146,6 +142,5 @@ pub fn set_activity(
 ) -> Result<()> {
     const SQL: &str =
         "UPDATE project_bids SET platform_events = ?2, vendor_events = ?3, updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (bid.row_id, row::to_json(platform_events)?, row::to_json(vendor_events)?, at))?;
-    Ok(())
+    writer.run(SQL, (bid.row_id, row::to_json(platform_events)?, row::to_json(vendor_events)?, at))
 }
