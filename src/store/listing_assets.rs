@@ -134,12 +134,11 @@ impl Target<'_> {
     }
 }
 
-/// The candidates, each with the reason why it cannot be attached; 3 if it can be attached. If several reasons apply, the first
-/// one counts.
+/// The candidates, each with the reason why it cannot be attached; NULL if it can. The first reason that applies counts.
 const REASONS: &str = "SELECT CASE
-         WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
-         WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
-         WHEN i.stage = 0 OR ?4 AND NOT (i.kind = 'codebase' AND i.is_linked) THEN 2 ELSE 3 END AS reason,
+         WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 'already_attached'
+         WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 'deprecated'
+         WHEN i.stage = 0 OR ?4 AND NOT (i.kind = 'codebase' AND i.is_linked) THEN 'not_listable' END AS reason,
          c.asset
      FROM candidates c JOIN assets a ON a.id = c.asset
      JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
@@ -189,11 +188,9 @@ impl<'w> Candidates<'w> {
     /// Returns the row IDs of the candidates that cannot be attached to a listing, in order of creation, each with
     /// the reason.
     pub fn list_refused(&self, target: &Target) -> Result<Vec<(AttachSkip, AssetRowId)>> {
-        let sql = format!("SELECT reason, asset FROM ({REASONS}) WHERE reason < 3 ORDER BY asset");
+        let sql = format!("SELECT reason, asset FROM ({REASONS}) WHERE reason IS NOT NULL ORDER BY asset");
         let closed_kinds = row::to_json(target.closed_kinds)?;
-        self.writer.query_all(&sql, target.parameters(&closed_kinds), |row| {
-            Ok((read_reason(row)?.unwrap_or(AttachSkip::NotListable), row.get(1)?))
-        })
+        self.writer.query_all(&sql, target.parameters(&closed_kinds), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Appends all candidates that can be attached to a listing, in order of creation.
@@ -206,10 +203,10 @@ impl<'w> Candidates<'w> {
         self.writer.for_each_row(&counts, parameters, |row| {
             let count = row.get(1)?;
             match row.get(0)? {
-                0_i64 => attached.already_attached = count,
-                1 => attached.deprecated = count,
-                2 => attached.not_listable = count,
-                _ => attached.attached = count,
+                Some(AttachSkip::AlreadyAttached) => attached.already_attached = count,
+                Some(AttachSkip::Deprecated) => attached.deprecated = count,
+                Some(AttachSkip::NotListable | AttachSkip::NotFound) => attached.not_listable = count,
+                None => attached.attached = count,
             }
             Ok(())
         })?;
@@ -217,7 +214,7 @@ impl<'w> Candidates<'w> {
             "INSERT INTO listing_assets (listing, position, asset)
              SELECT ?1, (SELECT coalesce(max(position), 0) FROM listing_assets WHERE listing = ?1)
                  + row_number() OVER (ORDER BY asset), asset
-             FROM ({REASONS}) WHERE reason = 3"
+             FROM ({REASONS}) WHERE reason IS NULL"
         );
         if attached.attached > 0 {
             self.writer.execute(&insert, parameters)?;
@@ -225,16 +222,6 @@ impl<'w> Candidates<'w> {
         }
         Ok(attached)
     }
-}
-
-/// Reads a reason of [`REASONS`]; `None` if the asset can be attached.
-fn read_reason(row: &rusqlite::Row) -> rusqlite::Result<Option<AttachSkip>> {
-    Ok(match row.get(0)? {
-        0_i64 => Some(AttachSkip::AlreadyAttached),
-        1 => Some(AttachSkip::Deprecated),
-        2 => Some(AttachSkip::NotListable),
-        _ => None,
-    })
 }
 
 /// Returns how many of the assets that match a query could be attached to a listing, and the other assets in order of creation, each
@@ -259,7 +246,7 @@ pub fn preview(
     let parameters = rusqlite::params_from_iter(parameters.into_iter().chain(values));
     let (mut possible, mut refused) = (0, Vec::new());
     reader.for_each_row(&sql, parameters, |row| {
-        match read_reason(row)? {
+        match row.get(0)? {
             Some(reason) => refused.push((reason, row.get(1)?)),
             None => possible += 1,
         }
