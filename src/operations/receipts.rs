@@ -7,7 +7,7 @@ use super::{
     access::Buyer,
     agreements, attestation_log,
     bundles::{self, LinkHolder},
-    purchases,
+    purchases, team_records,
 };
 use crate::{
     domain::{
@@ -20,13 +20,8 @@ use crate::{
     error::{Error, Result},
     market::{CheckContext, Reader, Writer},
     store::{
-        self,
-        agreements::Agreement,
-        attestations::AttestationSummary,
-        bundle_entries::PreparationProgress,
-        purchases::PurchaseRow,
-        receipts::ReceiptLine,
-        records::team_lists::purchases::{PURCHASES, TeamPurchase},
+        self, agreements::Agreement, attestations::AttestationSummary, bundle_entries::PreparationProgress,
+        purchases::PurchaseRow, receipts::ReceiptLine, records::team_lists::purchases::TeamPurchase,
     },
 };
 
@@ -104,9 +99,9 @@ pub struct Archive {
 /// Returns the receipt of a purchase of the team. A fixed number of statements.
 pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt> {
     let rows = reader.rows;
-    let (row, buyer) = (&find_own(rows, buyer, purchase)?, buyer.team());
-    let found: Option<TeamPurchase> = PURCHASES.find(rows, row.buyer, row.id)?;
-    let mut purchase = found.ok_or_else(|| Error::not_found("purchase"))?;
+    let row = &find_own(rows, buyer, purchase)?;
+    let mut purchase: TeamPurchase = team_records::find(rows, buyer, row.id)?;
+    let buyer = buyer.team();
     let mut buyer_name = buyer.name.clone();
     let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
     let is_pending = row.status == PurchaseStatus::Pending;

@@ -308,9 +308,7 @@ pub(super) fn end(writer: &Writer, row_id: BulkChangeRowId, operation: BulkChang
 
 /// Cancels a running change of the team. Assets that are already changed stay changed.
 pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-    let list = &store::records::team_lists::bulk_changes::BULK_CHANGES;
-    let found: Option<BulkChange> = list.find(writer.rows, vendor.team_row_id(), id)?;
-    let change = found.ok_or_else(|| Error::not_found(list.records.name))?;
+    let change: BulkChange = team_records::find(writer.rows, vendor, id)?;
     change.status.check(BulkChangeOperation::Cancel)?;
     cancel_running(writer, change.row_id)
 }

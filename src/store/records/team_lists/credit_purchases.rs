@@ -21,17 +21,14 @@ pub struct TeamCreditPurchase {
 }
 
 impl TeamRecord for TeamCreditPurchase {
-    const LIST: &'static TeamRecords = &CREDIT_PURCHASES;
+    const LIST: &'static TeamRecords = &Records {
+        name: "credit purchase",
+        columns: &["c.uuid AS id, c.cents AS amount, c.status, c.created_at, c.decided_at"],
+        tables: &["credit_purchases c"],
+        row_id: "c.id",
+        id: "c.uuid",
+        condition: None,
+        filters: &[("status", Filter::OneOf("c.status"))],
+    }
+    .of_team("c.team");
 }
-
-/// Purchases of credits by a team.
-pub const CREDIT_PURCHASES: TeamRecords = Records {
-    name: "credit purchase",
-    columns: &["c.uuid AS id, c.cents AS amount, c.status, c.created_at, c.decided_at"],
-    tables: &["credit_purchases c"],
-    row_id: "c.id",
-    id: "c.uuid",
-    condition: None,
-    filters: &[("status", Filter::OneOf("c.status"))],
-}
-.of_team("c.team");

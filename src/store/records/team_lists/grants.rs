@@ -4,12 +4,10 @@ use super::{Filter, Records, TeamRecord, TeamRecords};
 use crate::store::records::grants::{GRANTS, GrantRecord, with_state};
 
 impl TeamRecord for GrantRecord {
-    const LIST: &'static TeamRecords = &TEAM_GRANTS;
+    /// `text` is a part of the title.
+    const LIST: &'static TeamRecords = &Records {
+        filters: &[("status", Filter::Custom(with_state)), ("text", Filter::Contains("g.title"))],
+        ..GRANTS
+    }
+    .of_team("g.team");
 }
-
-/// Upload grants of a team. `text` is a part of the title.
-pub const TEAM_GRANTS: TeamRecords = Records {
-    filters: &[("status", Filter::Custom(with_state)), ("text", Filter::Contains("g.title"))],
-    ..GRANTS
-}
-.of_team("g.team");

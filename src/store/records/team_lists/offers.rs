@@ -51,37 +51,35 @@ pub struct TeamOffer {
 }
 
 impl TeamRecord for TeamOffer {
-    const LIST: &'static TeamRecords = &OFFERS;
+    /// `text` is a part of the listing's title, and `since` and `end` are microseconds.
+    const LIST: &'static TeamRecords = &Records {
+        name: "offer",
+        columns: &[
+            "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
+            LISTING_IS_VISIBLE,
+            "FROM offers d WHERE d.id = o.id) AS listing_is_visible,
+             l.catalog_status = 'published' AND l.accepts_bids AS takes_bids,
+             l.price_cents AS listing_price, v.name AS vendor_name,
+             o.status, o.amount_cents AS amount, o.pay_with,
+             (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase,
+             (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
+             o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
+        ],
+        tables: &["offers o JOIN listings l ON l.id = o.listing JOIN teams v ON v.id = l.team
+             LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
+        row_id: "o.id",
+        id: "o.uuid",
+        condition: None,
+        filters: &[
+            ("status", Filter::OneOf("o.status")),
+            ("listing", Filter::RefersTo("o.listing", "listings")),
+            ("text", Filter::Contains("l.title")),
+            ("since", Filter::Matches("o.created_at >= ?")),
+            ("end", Filter::Matches("o.created_at < ?")),
+        ],
+    }
+    .of_team("o.buyer");
 }
-
-/// Offers of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
-pub const OFFERS: TeamRecords = Records {
-    name: "offer",
-    columns: &[
-        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
-        LISTING_IS_VISIBLE,
-        "FROM offers d WHERE d.id = o.id) AS listing_is_visible,
-         l.catalog_status = 'published' AND l.accepts_bids AS takes_bids,
-         l.price_cents AS listing_price, v.name AS vendor_name,
-         o.status, o.amount_cents AS amount, o.pay_with,
-         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase,
-         (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
-         o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
-    ],
-    tables: &["offers o JOIN listings l ON l.id = o.listing JOIN teams v ON v.id = l.team
-         LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
-    row_id: "o.id",
-    id: "o.uuid",
-    condition: None,
-    filters: &[
-        ("status", Filter::OneOf("o.status")),
-        ("listing", Filter::RefersTo("o.listing", "listings")),
-        ("text", Filter::Contains("l.title")),
-        ("since", Filter::Matches("o.created_at >= ?")),
-        ("end", Filter::Matches("o.created_at < ?")),
-    ],
-}
-.of_team("o.buyer");
 
 /// An offer, as the vendor of the listing sees it. It has neither the buyer nor how the buyer pays.
 #[derive(Clone, Debug, FromRow)]
@@ -115,30 +113,27 @@ pub struct ReceivedOffer {
 }
 
 impl TeamRecord for ReceivedOffer {
-    const LIST: &'static TeamRecords = &RECEIVED_OFFERS;
+    /// `text` is a part of the listing's title. The plus leaves the index of the status out, which has the offers of all teams.
+    const LIST: &'static TeamRecords = &Records {
+        name: "offer",
+        columns: &[
+            "o.uuid AS id, l.uuid AS listing, l.title AS listing_title,
+             l.price_cents AS listing_price, o.status, o.amount_cents AS amount,
+             (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale,
+             (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
+             (SELECT p.platform_fee_cents FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS platform_fee,
+             o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
+        ],
+        tables: &["offers o JOIN listings l ON l.id = o.listing
+             LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
+        row_id: "o.id",
+        id: "o.uuid",
+        condition: None,
+        filters: &[
+            ("status", Filter::OneOf("+o.status")),
+            ("listing", Filter::RefersTo("o.listing", "listings")),
+            ("text", Filter::Contains("l.title")),
+        ],
+    }
+    .of_team("l.team");
 }
-
-/// Offers on the listings of a vendor. `text` is a part of the listing's title. The plus leaves the index of the status out, which
-/// has the offers of all teams.
-pub const RECEIVED_OFFERS: TeamRecords = Records {
-    name: "offer",
-    columns: &[
-        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title,
-         l.price_cents AS listing_price, o.status, o.amount_cents AS amount,
-         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale,
-         (SELECT p.status FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_status,
-         (SELECT p.platform_fee_cents FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS platform_fee,
-         o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
-    ],
-    tables: &["offers o JOIN listings l ON l.id = o.listing
-         LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
-    row_id: "o.id",
-    id: "o.uuid",
-    condition: None,
-    filters: &[
-        ("status", Filter::OneOf("+o.status")),
-        ("listing", Filter::RefersTo("o.listing", "listings")),
-        ("text", Filter::Contains("l.title")),
-    ],
-}
-.of_team("l.team");

@@ -38,25 +38,23 @@ pub struct TeamOpportunity {
 }
 
 impl TeamRecord for TeamOpportunity {
-    const LIST: &'static TeamRecords = &OPPORTUNITIES;
+    /// `text` is a part of the title.
+    const LIST: &'static TeamRecords = &Records {
+        name: "opportunity",
+        columns: &["o.uuid AS id, o.kind, o.title, o.status, o.visibility_mode,
+             (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id) AS bid_count,
+             (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id AND b.status = 'submitted')
+                 AS submitted_bid_count,
+             o.created_at, o.updated_at, o.deadline, o.evaluation_date, o.closed_at"],
+        tables: &["opportunities o"],
+        row_id: "o.id",
+        id: "o.uuid",
+        condition: None,
+        filters: &[
+            ("kind", Filter::Equals("o.kind")),
+            ("status", Filter::OneOf("o.status")),
+            ("text", Filter::Contains("o.title")),
+        ],
+    }
+    .of_team("o.owner");
 }
-
-/// Opportunities of a buyer. `text` is a part of the title.
-pub const OPPORTUNITIES: TeamRecords = Records {
-    name: "opportunity",
-    columns: &["o.uuid AS id, o.kind, o.title, o.status, o.visibility_mode,
-         (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id) AS bid_count,
-         (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id AND b.status = 'submitted')
-             AS submitted_bid_count,
-         o.created_at, o.updated_at, o.deadline, o.evaluation_date, o.closed_at"],
-    tables: &["opportunities o"],
-    row_id: "o.id",
-    id: "o.uuid",
-    condition: None,
-    filters: &[
-        ("kind", Filter::Equals("o.kind")),
-        ("status", Filter::OneOf("o.status")),
-        ("text", Filter::Contains("o.title")),
-    ],
-}
-.of_team("o.owner");

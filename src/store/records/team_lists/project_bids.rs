@@ -29,20 +29,18 @@ pub struct TeamProjectBid {
 }
 
 impl TeamRecord for TeamProjectBid {
-    const LIST: &'static TeamRecords = &PROJECT_BIDS;
+    /// `text` is a part of the project's title.
+    const LIST: &'static TeamRecords = &Records {
+        name: "project bid",
+        columns: &[
+            "b.uuid AS id, o.uuid AS opportunity, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
+             b.updated_at, b.completed_at",
+        ],
+        tables: &["project_bids b JOIN opportunities o ON o.id = b.opportunity"],
+        row_id: "b.id",
+        id: "b.uuid",
+        condition: None,
+        filters: &[("status", Filter::OneOf("b.status")), ("text", Filter::Contains("o.title"))],
+    }
+    .of_team("b.team");
 }
-
-/// Bids of a vendor on projects. `text` is a part of the project's title.
-pub const PROJECT_BIDS: TeamRecords = Records {
-    name: "project bid",
-    columns: &[
-        "b.uuid AS id, o.uuid AS opportunity, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
-         b.updated_at, b.completed_at",
-    ],
-    tables: &["project_bids b JOIN opportunities o ON o.id = b.opportunity"],
-    row_id: "b.id",
-    id: "b.uuid",
-    condition: None,
-    filters: &[("status", Filter::OneOf("b.status")), ("text", Filter::Contains("o.title"))],
-}
-.of_team("b.team");

@@ -63,34 +63,32 @@ impl TeamPurchase {
 }
 
 impl TeamRecord for TeamPurchase {
-    const LIST: &'static TeamRecords = &PURCHASES;
+    /// `text` is a part of the listing's title, and `since` and `end` are microseconds.
+    const LIST: &'static TeamRecords = &Records {
+        name: "purchase",
+        columns: &[
+            "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
+            LISTING_IS_VISIBLE,
+            "FROM purchases d WHERE d.id = p.id) AS listing_is_visible, v.name AS vendor_name, p.kind, p.status, p.pay_with,
+             p.exclusive AS is_exclusive, p.scope ->> 'mode' AS scope, p.price_cents AS price, p.buyer_fee_cents AS buyer_fee, o.uuid AS offer,
+             p.agreement_document, p.created_at, d.due_at AS expires_at, p.paid_at, p.cancelled_at, p.refunded_at",
+        ],
+        tables: &["purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
+             LEFT JOIN offers o ON o.id = p.offer
+             LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id"],
+        row_id: "p.id",
+        id: "p.uuid",
+        condition: None,
+        filters: &[
+            ("status", Filter::OneOf("p.status")),
+            ("kind", Filter::OneOf("p.kind")),
+            ("pay_with", Filter::OneOf("p.pay_with")),
+            ("scope", Filter::OneOf("p.scope ->> 'mode'")),
+            ("listing", Filter::RefersTo("p.listing", "listings")),
+            ("text", Filter::Contains("l.title")),
+            ("since", Filter::Matches("p.created_at >= ?")),
+            ("end", Filter::Matches("p.created_at < ?")),
+        ],
+    }
+    .of_team("p.buyer");
 }
-
-/// Purchases of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
-pub const PURCHASES: TeamRecords = Records {
-    name: "purchase",
-    columns: &[
-        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
-        LISTING_IS_VISIBLE,
-        "FROM purchases d WHERE d.id = p.id) AS listing_is_visible, v.name AS vendor_name, p.kind, p.status, p.pay_with,
-         p.exclusive AS is_exclusive, p.scope ->> 'mode' AS scope, p.price_cents AS price, p.buyer_fee_cents AS buyer_fee, o.uuid AS offer,
-         p.agreement_document, p.created_at, d.due_at AS expires_at, p.paid_at, p.cancelled_at, p.refunded_at",
-    ],
-    tables: &["purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
-         LEFT JOIN offers o ON o.id = p.offer
-         LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id"],
-    row_id: "p.id",
-    id: "p.uuid",
-    condition: None,
-    filters: &[
-        ("status", Filter::OneOf("p.status")),
-        ("kind", Filter::OneOf("p.kind")),
-        ("pay_with", Filter::OneOf("p.pay_with")),
-        ("scope", Filter::OneOf("p.scope ->> 'mode'")),
-        ("listing", Filter::RefersTo("p.listing", "listings")),
-        ("text", Filter::Contains("l.title")),
-        ("since", Filter::Matches("p.created_at >= ?")),
-        ("end", Filter::Matches("p.created_at < ?")),
-    ],
-}
-.of_team("p.buyer");

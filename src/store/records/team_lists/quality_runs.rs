@@ -79,40 +79,38 @@ fn read_subject(row: &rusqlite::Row) -> rusqlite::Result<RunSubject> {
 }
 
 impl TeamRecord for TeamRun {
-    const LIST: &'static TeamRecords = &QUALITY_RUNS;
+    /// `subject` is `listing` or the kind of an asset, `result` is an outcome of a run, and `text` is a part of the title of
+    /// what is checked.
+    const LIST: &'static TeamRecords = &Records {
+        name: "quality run",
+        columns: &[
+            "r.uuid AS id, l.uuid AS listing_uuid, a.uuid AS asset_uuid, a.kind AS asset_kind, a.deleted_at IS NOT NULL AS is_deleted,
+             coalesce(l.title, nullif(a.title, ''), d.repo_full_name, '') AS title, r.run_number, r.status, r.triggered_by,
+             r.charge_cents AS charge, r.started_at, r.completed_at,
+             (SELECT count(*) FROM quality_checks c WHERE c.run = r.id) AS checks,
+             (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.status = 'passed') AS passed,
+             (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed')
+                 AS mandatory_not_passed",
+        ],
+        tables: &[
+            "quality_runs r LEFT JOIN listings l ON l.id = r.listing LEFT JOIN assets a ON a.id = r.asset
+             LEFT JOIN data_objects d ON d.asset = r.asset",
+        ],
+        row_id: "r.id",
+        id: "r.uuid",
+        condition: None,
+        filters: &[
+            ("subject", Filter::Matches("coalesce(a.kind, 'listing') = ?")),
+            ("result", Filter::Custom(with_result)),
+            ("text", Filter::Contains("coalesce(l.title, nullif(a.title, ''), d.repo_full_name)")),
+        ],
+    }
+    .of_team("r.team");
 }
 
 /// Whether a mandatory check of a run did not pass.
 const HAS_FAILED: &str =
     "EXISTS (SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed')";
-
-/// Quality runs of a vendor. `subject` is `listing` or the kind of an asset, `result` is an outcome of a run, and `text` is a part of the title
-/// of what is checked.
-pub const QUALITY_RUNS: TeamRecords = Records {
-    name: "quality run",
-    columns: &[
-        "r.uuid AS id, l.uuid AS listing_uuid, a.uuid AS asset_uuid, a.kind AS asset_kind, a.deleted_at IS NOT NULL AS is_deleted,
-         coalesce(l.title, nullif(a.title, ''), d.repo_full_name, '') AS title, r.run_number, r.status, r.triggered_by,
-         r.charge_cents AS charge, r.started_at, r.completed_at,
-         (SELECT count(*) FROM quality_checks c WHERE c.run = r.id) AS checks,
-         (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.status = 'passed') AS passed,
-         (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed')
-             AS mandatory_not_passed",
-    ],
-    tables: &[
-        "quality_runs r LEFT JOIN listings l ON l.id = r.listing LEFT JOIN assets a ON a.id = r.asset
-         LEFT JOIN data_objects d ON d.asset = r.asset",
-    ],
-    row_id: "r.id",
-    id: "r.uuid",
-    condition: None,
-    filters: &[
-        ("subject", Filter::Matches("coalesce(a.kind, 'listing') = ?")),
-        ("result", Filter::Custom(with_result)),
-        ("text", Filter::Contains("coalesce(l.title, nullif(a.title, ''), d.repo_full_name)")),
-    ],
-}
-.of_team("r.team");
 
 /// Adds the condition for an outcome. An unknown one matches nothing.
 fn with_result(query: super::PageQuery, value: &serde_json::Value, _: &super::Filters) -> super::PageQuery {

@@ -4,29 +4,31 @@ use rusqlite::types::Value as SqlValue;
 use serde_json::{Value, json};
 
 use super::{
-    Filters, FromRow, TeamRecords,
-    bulk_changes::BULK_CHANGES,
-    credit_purchases::CREDIT_PURCHASES,
-    estimations::ESTIMATIONS,
-    grants::TEAM_GRANTS,
-    keys::KEYS,
-    notifications::NOTIFICATIONS,
-    offers::{OFFERS, RECEIVED_OFFERS},
-    opportunities::OPPORTUNITIES,
-    project_bids::PROJECT_BIDS,
-    purchases::PURCHASES,
-    quality_runs::QUALITY_RUNS,
-    sales::SALES,
-    wallet_entries::{CREDIT_ENTRIES, EARNINGS_ENTRIES},
-    webhook_deliveries::WEBHOOK_DELIVERIES,
-    webhooks::WEBHOOKS,
-    withdrawals::WITHDRAWALS,
+    Filters, FromRow, TeamRecord, TeamRecords,
+    credit_purchases::TeamCreditPurchase,
+    estimations::TeamEstimation,
+    offers::{ReceivedOffer, TeamOffer},
+    opportunities::TeamOpportunity,
+    project_bids::TeamProjectBid,
+    purchases::TeamPurchase,
+    quality_runs::TeamRun,
+    sales::TeamSale,
+    wallet_entries::{CreditEntry, EarningsEntry},
+    webhook_deliveries::TeamDelivery,
+    withdrawals::TeamWithdrawal,
 };
 use crate::{
     domain::{teams::TeamRowId, time::Timestamp},
-    store::records::{
-        pages::{Start, TeamPageRequest},
-        query_plans::{Access, check_recorded, with_reader},
+    store::{
+        bulk_changes::BulkChange,
+        notifications::Notification,
+        records::{
+            grants::GrantRecord,
+            keys::TeamKeyRecord,
+            pages::{Start, TeamPageRequest},
+            query_plans::{Access, check_recorded, with_reader},
+        },
+        webhooks::Webhook,
     },
 };
 
@@ -40,24 +42,24 @@ impl FromRow for AnyRow {
 }
 
 const LISTS: [&TeamRecords; 18] = [
-    &BULK_CHANGES,
-    &PURCHASES,
-    &SALES,
-    &OFFERS,
-    &RECEIVED_OFFERS,
-    &OPPORTUNITIES,
-    &PROJECT_BIDS,
-    &QUALITY_RUNS,
-    &ESTIMATIONS,
-    &CREDIT_ENTRIES,
-    &EARNINGS_ENTRIES,
-    &CREDIT_PURCHASES,
-    &WITHDRAWALS,
-    &NOTIFICATIONS,
-    &WEBHOOKS,
-    &WEBHOOK_DELIVERIES,
-    &KEYS,
-    &TEAM_GRANTS,
+    BulkChange::LIST,
+    TeamPurchase::LIST,
+    TeamSale::LIST,
+    TeamOffer::LIST,
+    ReceivedOffer::LIST,
+    TeamOpportunity::LIST,
+    TeamProjectBid::LIST,
+    TeamRun::LIST,
+    TeamEstimation::LIST,
+    CreditEntry::LIST,
+    EarningsEntry::LIST,
+    TeamCreditPurchase::LIST,
+    TeamWithdrawal::LIST,
+    Notification::LIST,
+    Webhook::LIST,
+    TeamDelivery::LIST,
+    TeamKeyRecord::LIST,
+    GrantRecord::LIST,
 ];
 
 /// Parts of the steps that find the records of one team, or of what the filter names.
@@ -99,7 +101,7 @@ fn unknown_filter_is_an_error() {
     with_reader(|reader| {
         let filters = Filters::default().with("title", "x");
         let request = TeamPageRequest { start: Start::Newest, limit: 24, counts: false };
-        let page = PURCHASES.page::<AnyRow>(reader, TeamRowId(7), Timestamp(0), &filters, request);
+        let page = TeamPurchase::LIST.page::<AnyRow>(reader, TeamRowId(7), Timestamp(0), &filters, request);
         assert!(page.is_err());
     });
 }

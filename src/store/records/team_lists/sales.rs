@@ -72,38 +72,36 @@ impl TeamSale {
 }
 
 impl TeamRecord for TeamSale {
-    const LIST: &'static TeamRecords = &SALES;
+    /// `text` is a part of the listing's title, and `since` and `end` are microseconds. The unary pluses keep SQLite from using
+    /// the indexes of statuses, kinds, and payments, which contain the purchases of all teams.
+    const LIST: &'static TeamRecords = &Records {
+        name: "sale",
+        columns: &[
+            "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
+             p.scope ->> 'mode' AS scope,
+             (SELECT count(*) FROM purchase_assets a WHERE a.purchase = p.id) AS assets,
+             p.price_cents AS price, p.platform_fee_cents AS platform_fee, o.uuid AS offer, p.paid_at,
+             (SELECT max(e.available_at) FROM ledger_entries e WHERE e.purchase = p.id AND e.entry_type <> 'refund')
+                 AS available_at,
+             (SELECT sum(h.remaining_cents) FROM ledger_entries e JOIN earnings_holds h ON h.entry = e.id
+                 WHERE e.purchase = p.id) AS held,
+             (SELECT coalesce(sum(u.cents), 0) FROM ledger_entries e JOIN earnings_hold_uses u ON u.hold = e.id
+                 WHERE e.purchase = p.id) AS taken,
+             p.refunded_at",
+        ],
+        tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],
+        row_id: "p.id",
+        id: "p.uuid",
+        condition: Some("+p.status IN ('completed', 'refunded')"),
+        filters: &[
+            ("status", Filter::OneOf("+p.status")),
+            ("kind", Filter::OneOf("+p.kind")),
+            ("listing", Filter::RefersTo("p.listing", "listings")),
+            ("text", Filter::Contains("l.title")),
+            ("since", Filter::Matches("p.paid_at >= ?")),
+            ("end", Filter::Matches("p.paid_at < ?")),
+        ],
+    }
+    .of_team("l.team")
+    .sorted_by("+p.paid_at");
 }
-
-/// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The unary pluses keep SQLite
-/// from using the indexes of statuses, kinds, and payments, which contain the purchases of all teams.
-pub const SALES: TeamRecords = Records {
-    name: "sale",
-    columns: &[
-        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
-         p.scope ->> 'mode' AS scope,
-         (SELECT count(*) FROM purchase_assets a WHERE a.purchase = p.id) AS assets,
-         p.price_cents AS price, p.platform_fee_cents AS platform_fee, o.uuid AS offer, p.paid_at,
-         (SELECT max(e.available_at) FROM ledger_entries e WHERE e.purchase = p.id AND e.entry_type <> 'refund')
-             AS available_at,
-         (SELECT sum(h.remaining_cents) FROM ledger_entries e JOIN earnings_holds h ON h.entry = e.id
-             WHERE e.purchase = p.id) AS held,
-         (SELECT coalesce(sum(u.cents), 0) FROM ledger_entries e JOIN earnings_hold_uses u ON u.hold = e.id
-             WHERE e.purchase = p.id) AS taken,
-         p.refunded_at",
-    ],
-    tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],
-    row_id: "p.id",
-    id: "p.uuid",
-    condition: Some("+p.status IN ('completed', 'refunded')"),
-    filters: &[
-        ("status", Filter::OneOf("+p.status")),
-        ("kind", Filter::OneOf("+p.kind")),
-        ("listing", Filter::RefersTo("p.listing", "listings")),
-        ("text", Filter::Contains("l.title")),
-        ("since", Filter::Matches("p.paid_at >= ?")),
-        ("end", Filter::Matches("p.paid_at < ?")),
-    ],
-}
-.of_team("l.team")
-.sorted_by("+p.paid_at");

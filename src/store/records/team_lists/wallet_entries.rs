@@ -51,19 +51,13 @@ pub struct CreditEntry(#[row(flatten)] pub AccountEntry);
 pub struct EarningsEntry(#[row(flatten)] pub AccountEntry);
 
 impl TeamRecord for CreditEntry {
-    const LIST: &'static TeamRecords = &CREDIT_ENTRIES;
+    /// `text` is a part of the description, and `since` and `end` are microseconds.
+    const LIST: &'static TeamRecords = &of_account("s.account = 'credits'");
 }
 
 impl TeamRecord for EarningsEntry {
-    const LIST: &'static TeamRecords = &EARNINGS_ENTRIES;
+    const LIST: &'static TeamRecords = &of_account("s.account = 'earnings'");
 }
-
-/// Entries in the account of a team's credits. `text` is a part of the description, and `since` and `end` are
-/// microseconds.
-pub const CREDIT_ENTRIES: TeamRecords = of_account("s.account = 'credits'");
-
-/// Entries in the account of a team's earnings, with the same filters.
-pub const EARNINGS_ENTRIES: TeamRecords = of_account("s.account = 'earnings'");
 
 const fn of_account(condition: &'static str) -> TeamRecords {
     Records {

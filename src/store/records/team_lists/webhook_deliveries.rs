@@ -25,26 +25,23 @@ pub struct TeamDelivery {
 }
 
 impl TeamRecord for TeamDelivery {
-    const LIST: &'static TeamRecords = &WEBHOOK_DELIVERIES;
+    const LIST: &'static TeamRecords = &Records {
+        name: "webhook delivery",
+        columns: &[
+            webhook_deliveries::COLUMNS,
+            ", w.uuid AS webhook_uuid, w.url,",
+            webhook_attempts::JSON,
+            "AS last_attempts",
+        ],
+        tables: &["webhook_deliveries d JOIN webhooks w ON w.id = d.webhook AND w.deleted_at IS NULL"],
+        row_id: "d.id",
+        id: "d.uuid",
+        condition: None,
+        filters: &[
+            ("webhook", Filter::RefersTo("d.webhook", "webhooks")),
+            ("status", Filter::OneOf("d.status")),
+            ("event_type", Filter::OneOf("d.event_type")),
+        ],
+    }
+    .of_team("w.team");
 }
-
-/// Deliveries to the webhooks of a team.
-pub const WEBHOOK_DELIVERIES: TeamRecords = Records {
-    name: "webhook delivery",
-    columns: &[
-        webhook_deliveries::COLUMNS,
-        ", w.uuid AS webhook_uuid, w.url,",
-        webhook_attempts::JSON,
-        "AS last_attempts",
-    ],
-    tables: &["webhook_deliveries d JOIN webhooks w ON w.id = d.webhook AND w.deleted_at IS NULL"],
-    row_id: "d.id",
-    id: "d.uuid",
-    condition: None,
-    filters: &[
-        ("webhook", Filter::RefersTo("d.webhook", "webhooks")),
-        ("status", Filter::OneOf("d.status")),
-        ("event_type", Filter::OneOf("d.event_type")),
-    ],
-}
-.of_team("w.team");

@@ -21,17 +21,14 @@ pub struct TeamWithdrawal {
 }
 
 impl TeamRecord for TeamWithdrawal {
-    const LIST: &'static TeamRecords = &WITHDRAWALS;
+    const LIST: &'static TeamRecords = &Records {
+        name: "withdrawal",
+        columns: &["w.uuid AS id, w.cents AS amount, w.status, w.requested_at, w.decided_at"],
+        tables: &["withdrawals w"],
+        row_id: "w.id",
+        id: "w.uuid",
+        condition: None,
+        filters: &[("status", Filter::OneOf("w.status"))],
+    }
+    .of_team("w.team");
 }
-
-/// Withdrawals of a team.
-pub const WITHDRAWALS: TeamRecords = Records {
-    name: "withdrawal",
-    columns: &["w.uuid AS id, w.cents AS amount, w.status, w.requested_at, w.decided_at"],
-    tables: &["withdrawals w"],
-    row_id: "w.id",
-    id: "w.uuid",
-    condition: None,
-    filters: &[("status", Filter::OneOf("w.status"))],
-}
-.of_team("w.team");

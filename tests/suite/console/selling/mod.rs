@@ -9,7 +9,7 @@ use marketplace::{
     store::records::{
         Filters,
         pages::{Start, TeamPageRequest},
-        team_lists::sales::{SALES, TeamSale},
+        team_lists::{TeamRecord, sales::TeamSale},
     },
 };
 use serde_json::json;
@@ -72,7 +72,7 @@ async fn sales_are_in_the_order_of_their_payments() {
         let request = TeamPageRequest { start, limit: 2, counts: false };
         let found = market.read(|reader| {
             let team = teams::team(reader.rows, "seller").row_id;
-            SALES.page::<TeamSale>(reader.rows, team, reader.now, &Filters::default(), request)
+            TeamSale::LIST.page::<TeamSale>(reader.rows, team, reader.now, &Filters::default(), request)
         });
         let found = found.unwrap();
         (found.rows.iter().map(|sale| sale.id).collect::<Vec<_>>(), found.previous, found.next)
