@@ -69,7 +69,7 @@ impl Writer<'_> {
         let operator_body = if of_operators.is_empty() {
             String::new()
         } else {
-            let team = event.team.map(|team| store::webhooks::find_team_id(self.rows, team)).transpose()?;
+            let team = event.team.map(|team| store::teams::find_id(self.rows, team)).transpose()?;
             message.body_for_operators(team).map_err(Error::internal)?
         };
         let with_bodies = (of_team.iter().map(|subscriber| (subscriber, &team_body)))

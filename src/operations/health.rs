@@ -117,7 +117,7 @@ impl Health {
             waiting_jobs: 0,
             running_jobs: 0,
             oldest_job_seconds: None,
-            database_bytes: store::market_facts::database_bytes(reader.rows)?,
+            database_bytes: store::snapshots::size_bytes(reader.rows)?,
             files,
         };
         for jobs in store::market_facts::count_jobs(reader.rows)? {

@@ -127,8 +127,7 @@ fn run_as(
 
 /// Returns the ID of a team, for the log.
 fn find_team_id(market: &Market, team: TeamRowId) -> Option<Uuid> {
-    let team = market.read_blocking(|reader| store::teams::find_by_row_id(reader.rows, team));
-    team.ok().map(|team| team.id)
+    market.read_blocking(|reader| store::teams::find_id(reader.rows, team)).ok()
 }
 
 /// Returns how a job ended, for the log and the metrics.

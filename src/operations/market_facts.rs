@@ -54,7 +54,7 @@ pub fn find(reader: &Reader, _: Platform) -> Result<MarketFacts> {
         last_event: store::market_facts::last_event(reader.rows)?,
         database_change: u64::try_from(store::index_queue::last_change(reader.rows)?).unwrap_or_default(),
         index_change: reader.index.change(),
-        database_bytes: store::market_facts::database_bytes(reader.rows)?,
+        database_bytes: store::snapshots::size_bytes(reader.rows)?,
         used_up_quotas: store::market_facts::used_up_quotas(reader.rows, &reader.settings.quotas)?,
     };
     for counted in store::market_facts::count_records(reader.rows)? {

@@ -143,6 +143,6 @@ pub fn record(
         (false, false) => EventData::WalletCredited(data),
         (false, true) => EventData::WalletDebited(data),
     };
-    writer.emit(Some(team), store::wallet::owner(writer.rows, team)?, &event)?;
+    writer.emit(Some(team), store::teams::find_id(writer.rows, team)?, &event)?;
     Ok(balances)
 }

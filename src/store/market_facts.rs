@@ -57,12 +57,6 @@ pub fn last_event(reader: &Reader) -> Result<i64> {
     reader.query_one("SELECT coalesce(max(id), 0) FROM events", [], |row| row.get(0))
 }
 
-/// Returns the size of the database in bytes, without what is not yet checkpointed.
-pub fn database_bytes(reader: &Reader) -> Result<u64> {
-    const SQL: &str = "SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s";
-    reader.query_one(SQL, [], |row| row.get(0))
-}
-
 /// Returns the quotas that teams have used up, each with its limit and the number of these teams.
 pub fn used_up_quotas(reader: &Reader, quotas: &QuotaSettings) -> Result<Vec<(&'static str, u64, u64)>> {
     const SQL: &str = "SELECT count(*) FILTER (WHERE ?1 > 0 AND assets >= ?1),
@@ -115,7 +109,5 @@ pub fn upload_bytes(reader: &Reader) -> Result<u64> {
 
 /// Whether the schema of the database is that of this program. Another version of the program may have changed it.
 pub fn is_schema_current(reader: &Reader) -> Result<bool> {
-    let version: usize =
-        reader.query_one("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))?;
-    Ok(version == super::migrations::latest_version())
+    Ok(super::table_rows::schema_version(reader)? as usize == super::migrations::latest_version())
 }

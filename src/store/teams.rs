@@ -43,6 +43,11 @@ pub fn find_by_row_id(reader: &Reader, row_id: TeamRowId) -> Result<Team> {
     reader.query_one(&format!("SELECT {COLUMNS} FROM teams t WHERE t.id = ?1"), [row_id], read_team)
 }
 
+/// Returns the ID of the team with this row ID.
+pub fn find_id(reader: &Reader, row_id: TeamRowId) -> Result<Uuid> {
+    reader.query_one("SELECT uuid FROM teams WHERE id = ?1", [row_id], |row| row.get(0))
+}
+
 /// Returns the team that sells the listing with this ID.
 pub fn find_vendor_of_listing(reader: &Reader, listing: Uuid) -> Result<Option<Team>> {
     let sql = format!("SELECT {COLUMNS} FROM listings l JOIN teams t ON t.id = l.team WHERE l.uuid = ?1");

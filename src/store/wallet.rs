@@ -3,8 +3,6 @@
 //!
 //! Balances are bounded by the table, so that adding two of them, or an amount to one, cannot overflow.
 
-use uuid::Uuid;
-
 use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
@@ -77,11 +75,6 @@ fn min_since(
          FROM wallets w WHERE w.team = ?1"
     );
     reader.query_one(&sql, (team, since), |row| row.get(0))
-}
-
-/// Returns the ID of the team that owns a wallet.
-pub fn owner(reader: &Reader, team: TeamRowId) -> Result<Uuid> {
-    reader.query_one("SELECT uuid FROM teams WHERE id = ?1", [team], |row| row.get(0))
 }
 
 /// Returns the balances of the accounts that belong to no team.

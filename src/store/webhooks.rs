@@ -253,8 +253,3 @@ pub fn list_subscribers(
              AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))";
     reader.query_all(SQL, (team, event_type, except), Subscriber::from_row)
 }
-
-/// Returns the ID of a team.
-pub fn find_team_id(reader: &Reader, team: TeamRowId) -> Result<Uuid> {
-    reader.query_one("SELECT uuid FROM teams WHERE id = ?1", [team], |row| row.get(0))
-}
