@@ -321,7 +321,7 @@ pub fn aggregate(
 
 /// Aggregates the assets of a team that a query allows. Reads each of them once.
 pub fn aggregate_assets(reader: &Reader, query: &Query, selection: &Selection) -> Result<Aggregation> {
-    let (condition, values) = query.condition_parts();
+    let (condition, values) = query.condition();
     read(reader, &format!("inventory i WHERE {condition}"), values, selection)
 }
 

@@ -115,7 +115,7 @@ pub fn select_ids(
 
 /// Sets the assets of a change to all that match a query. Returns their number.
 pub fn select_matches(writer: &Writer, change: BulkChangeRowId, query: &Query) -> Result<u64> {
-    let (condition, values) = query.condition_parts();
+    let (condition, values) = query.condition();
     let sql = format!(
         "INSERT INTO bulk_change_assets (bulk_change, asset)
          SELECT ?, i.asset FROM inventory i WHERE {condition} ORDER BY i.asset"
@@ -143,7 +143,7 @@ impl ChosenAssets {
                 (sql.to_owned(), vec![Value::Text(row::ids_to_json(ids)?), Value::Integer(team.0)])
             }
             ChosenAssets::Matching(query) => {
-                let (condition, values) = query.condition_parts();
+                let (condition, values) = query.condition();
                 (format!("SELECT i.asset FROM inventory i WHERE {condition}"), values)
             }
         })

@@ -167,7 +167,7 @@ impl<'w> Candidates<'w> {
 
     /// Adds all assets that match a query, except those with the IDs in `excluded`.
     pub fn add_matches(&self, query: &Query, excluded: &[Uuid]) -> Result<()> {
-        let (condition, mut values) = query.condition_parts();
+        let (condition, mut values) = query.condition();
         let sql = format!(
             "INSERT OR IGNORE INTO candidates (asset) SELECT i.asset FROM inventory i WHERE {condition}
                  AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
@@ -231,7 +231,7 @@ pub fn preview(
     query: &Query,
     target: &Target,
 ) -> Result<(u64, Vec<(AttachSkip, AssetRowId)>)> {
-    let (condition, values) = query.condition_parts();
+    let (condition, values) = query.condition();
     // The parameters of the target come first, so that those of the condition follow them.
     let sql = format!(
         "WITH target AS (SELECT ?1, ?2, ?3, ?4), candidates AS (SELECT i.asset FROM inventory i WHERE {condition})

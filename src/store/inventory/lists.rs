@@ -55,10 +55,9 @@ pub fn list_page(
 
 /// Returns the row IDs of all assets that match a query, in its order.
 pub fn list_row_ids(reader: &Reader, query: &Query) -> Result<Vec<AssetRowId>> {
-    let condition = query.condition();
-    let sql =
-        format!("SELECT i.asset FROM inventory i WHERE {} ORDER BY {}", condition.sql, query.order_sql("i"));
-    reader.query_all(&sql, rusqlite::params_from_iter(condition.values), |row| row.get(0))
+    let (condition, values) = query.condition();
+    let sql = format!("SELECT i.asset FROM inventory i WHERE {condition} ORDER BY {}", query.order_sql("i"));
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| row.get(0))
 }
 
 /// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is
@@ -70,28 +69,26 @@ pub(super) fn page_sql(
     limit: usize,
     offset: u64,
 ) -> (String, Vec<Value>) {
-    let mut condition = query.condition();
+    let (mut condition, mut values) = query.condition();
     let order = |rows: &str| match groups {
         Some(groups) => format!("{}, {}", group_position(rows, groups), query.order_sql(rows)),
         None => query.order_sql(rows),
     };
     if let Some(groups) = groups {
         let row_ids: Vec<String> = groups.iter().map(|group| group.0.to_string()).collect();
-        condition.sql.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
+        condition.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
     }
     let page = format!(
-        "(SELECT i.group_id, i.created_at, i.asset FROM inventory i WHERE {} ORDER BY {} LIMIT ? OFFSET ?) page
+        "(SELECT i.group_id, i.created_at, i.asset FROM inventory i WHERE {condition} ORDER BY {} LIMIT ? OFFSET ?) page
          CROSS JOIN inventory p ON p.team = {}
              AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
          CROSS JOIN assets a ON a.id = p.asset",
-        condition.sql,
         order("i"),
         query.team.0,
     );
     let sql = asset_rows::select_from(&page, &format!("ORDER BY {}", order("p")));
-    condition.values.push(Value::Integer(limit as i64));
-    condition.values.push(Value::Integer(offset as i64));
-    (sql, condition.values)
+    values.extend([Value::Integer(limit as i64), Value::Integer(offset as i64)]);
+    (sql, values)
 }
 
 /// Returns an SQL expression for the position of a row's group in `groups`.
@@ -134,7 +131,7 @@ pub(super) fn counts_sql(
     attachable_to: AttachableTo,
     accepts_new_listings: bool,
 ) -> (String, Vec<Value>) {
-    let mut condition = query.condition();
+    let (condition, mut values) = query.condition();
     // The same condition as in the bulk attachment route: codebases with linked data that are not
     // incomplete.
     let is_attachable = match attachable_to {
@@ -144,24 +141,19 @@ pub(super) fn counts_sql(
     };
     let sql = match attachable_to {
         AttachableTo::Listing(listing) => {
-            condition.values.insert(0, Value::Integer(listing.0));
+            values.insert(0, Value::Integer(listing.0));
             format!(
                 "SELECT i.group_id, i.kind, 1, ({is_attachable}) AND NOT EXISTS (
                      SELECT 1 FROM listing_assets la WHERE la.asset = i.asset AND la.listing = ?)
-                 FROM inventory i WHERE {}",
-                condition.sql
+                 FROM inventory i WHERE {condition}"
             )
         }
         _ if query.is_covered_by_counts() => format!(
-            "SELECT i.group_id, i.kind, i.assets, iif({is_attachable}, i.assets, 0) FROM inventory_counts i WHERE {}",
-            condition.sql
+            "SELECT i.group_id, i.kind, i.assets, iif({is_attachable}, i.assets, 0) FROM inventory_counts i WHERE {condition}"
         ),
-        _ => format!(
-            "SELECT i.group_id, i.kind, 1, ({is_attachable}) FROM inventory i WHERE {}",
-            condition.sql
-        ),
+        _ => format!("SELECT i.group_id, i.kind, 1, ({is_attachable}) FROM inventory i WHERE {condition}"),
     };
-    (sql, condition.values)
+    (sql, values)
 }
 
 /// Returns the models and the QA agents by which the team's task assets can be filtered.

@@ -38,10 +38,9 @@ pub struct Query {
 }
 
 /// An SQL fragment with its parameters, in order.
-#[derive(Debug, Default)]
-pub(super) struct SqlFragment {
-    pub sql: String,
-    pub values: Vec<Value>,
+struct SqlFragment {
+    sql: String,
+    values: Vec<Value>,
 }
 
 impl SqlFragment {
@@ -80,8 +79,8 @@ impl Query {
         self.ids.is_empty() && self.listing.is_none() && self.conditions.is_empty()
     }
 
-    /// Returns the WHERE condition for a statement over `inventory i`.
-    pub(super) fn condition(&self) -> SqlFragment {
+    /// Returns the WHERE condition for a statement over `inventory i`, and its parameters in order.
+    pub(in crate::store) fn condition(&self) -> (String, Vec<Value>) {
         let mut fragment =
             SqlFragment { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
         match self.kinds.as_deref() {
@@ -109,13 +108,7 @@ impl Query {
             fragment.and(sql, [id(listing), Value::Integer(self.team.0)]);
         }
         add_conditions(&self.conditions, &mut fragment);
-        fragment
-    }
-
-    /// Returns [`Query::condition`] as a tuple, for statements in other modules of the store.
-    pub(in crate::store) fn condition_parts(&self) -> (String, Vec<Value>) {
-        let SqlFragment { sql, values } = self.condition();
-        (sql, values)
+        (fragment.sql, fragment.values)
     }
 
     /// Returns the ORDER BY expression for a statement over `inventory` with the alias `rows`. Rows without a
