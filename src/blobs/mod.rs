@@ -26,7 +26,7 @@ use uuid::Uuid;
 pub use bundle_files::{HashedFile, crc32, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, Reservations, free_bytes, sync_filesystem};
 pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
-pub use local::{CleanupLock, FileHold, copy_and_hash, hash_file};
+pub use local::{CleanupLock, FileHold, copy_and_hash};
 pub use received_bytes::ReceivedBytes;
 pub use relayed_parts::{PartReceiver, RelayedPart};
 pub use s3::{
@@ -335,10 +335,7 @@ impl Blobs {
 
     /// Reads a stored upload, and returns its current size and digest.
     pub fn hash_upload(&self, id: Uuid) -> io::Result<StoredFile> {
-        match &self.s3 {
-            Some(s3) => s3.download(id, &mut io::sink()),
-            None => self.local.hash_upload(id),
-        }
+        self.copy_upload(id, &mut io::sink())
     }
 
     /// Copies a stored upload, and returns its current size and digest.
