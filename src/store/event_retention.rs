@@ -206,14 +206,13 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Durability, Store};
+    use crate::store::Store;
 
     const NOTES: DatedTable = DatedTable { name: "notes", time: "written_at" };
 
     #[test]
     fn old_rows_are_deleted_in_batches() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let (_directory, store) = Store::temporary();
         let delete = |since, limit| {
             store.write(|writer| delete_older(writer, NOTES, Timestamp(since), limit)).unwrap().0
         };

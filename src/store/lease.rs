@@ -62,12 +62,11 @@ pub fn uptime() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Durability, Store, secrets};
+    use crate::store::{Store, secrets};
 
     #[test]
     fn nothing_is_written_after_the_end() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let (_directory, store) = Store::temporary();
         let write = |name: &str, end: Option<Duration>| {
             store.write(|writer| {
                 // The lease can end while a transaction runs.

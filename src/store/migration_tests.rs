@@ -351,8 +351,7 @@ fn offers_and_purchases_from_before_sales_stay_valid() {
 
 #[test]
 fn only_team_keys_have_a_team() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     let insert = |kind: &str, team: &str| {
         let sql = format!(
             "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at)

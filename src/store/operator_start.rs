@@ -92,20 +92,13 @@ pub fn activity(reader: &Reader, since: Timestamp) -> Result<Activity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Durability, Store};
+    use crate::store::Store;
 
     /// No table of purchases, teams, listings, or reviews is scanned.
     #[test]
     fn statements_read_ranges_of_indexes() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
-        let plan = |sql: &str| {
-            let explain = |reader: &Reader| {
-                reader
-                    .query_all(&format!("EXPLAIN QUERY PLAN {sql}"), [], |row| row.get::<_, String>("detail"))
-            };
-            store.read(explain).unwrap()
-        };
+        let (_directory, store) = Store::temporary();
+        let plan = |sql: &str| store.read(|reader| Ok(reader.plan_of(sql))).unwrap();
         for (table, column) in [
             ("purchases", "paid_at"),
             ("teams", "created_at"),

@@ -1,4 +1,4 @@
-//! Tests of transactions and of connections.
+//! Tests of transactions and of connections, and what tests of other modules of the store use.
 
 use rusqlite::StatementStatus;
 use uuid::Uuid;
@@ -6,10 +6,28 @@ use uuid::Uuid;
 use super::*;
 use crate::{domain::time::Timestamp, error::Code};
 
+impl Store {
+    /// Opens an empty database in a temporary directory, which is deleted when the value is dropped.
+    pub(super) fn temporary() -> (tempfile::TempDir, Store) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        (directory, store)
+    }
+}
+
+impl Reader<'_> {
+    /// Returns the steps of the plan of a statement, which does not depend on the parameters.
+    pub(super) fn plan_of(&self, sql: &str) -> Vec<String> {
+        let mut statement = self.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let parameters = rusqlite::params_from_iter(vec![rusqlite::types::Null; statement.parameter_count()]);
+        let steps = statement.query_map(parameters, |row| row.get("detail")).unwrap();
+        steps.collect::<rusqlite::Result<_>>().unwrap()
+    }
+}
+
 #[test]
 fn panic_in_a_read_leaves_no_transaction_open() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     // More reads than there are connections.
     for _ in 0..5 {
         let read = || store.read::<()>(|_| panic!("expected by the test"));
@@ -24,8 +42,7 @@ fn panic_in_a_read_leaves_no_transaction_open() {
 /// Planning a statement can take longer than executing it.
 #[test]
 fn statements_are_planned_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     let connection = store.connections.writer().unwrap();
     // An index has the purchases in one of these states.
     let mut statement = connection.prepare("SELECT id FROM purchases WHERE status = ?1").unwrap();
@@ -59,8 +76,7 @@ fn write_during_one_of_another_process_is_refused() {
 
 #[test]
 fn uses_of_sessions_go_forward() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     store.connections.writer().unwrap().pragma_update(None, "foreign_keys", false).unwrap();
     let id = Uuid::new_v4();
     let insert = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
@@ -77,8 +93,7 @@ fn uses_of_sessions_go_forward() {
 
 #[test]
 fn full_disk_fails_the_transaction_and_nothing_else() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     let limit_pages = |connection: &Connection, count: i64| {
         connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
     };

@@ -13,18 +13,9 @@ use crate::{
         stages::Stage,
         teams::TeamRowId,
     },
-    store::{Durability, Reader, Store},
+    store::Store,
     string_enum::StringEnum,
 };
-
-/// Returns the steps of the query plan of a statement.
-fn explain(reader: &Reader, sql: &str, values: Vec<rusqlite::types::Value>) -> Vec<String> {
-    reader
-        .query_all(&format!("EXPLAIN QUERY PLAN {sql}"), rusqlite::params_from_iter(values), |row| {
-            row.get("detail")
-        })
-        .unwrap()
-}
 
 /// Returns queries with each parameter alone, each filter, each sort column in both directions, and some
 /// combinations.
@@ -76,8 +67,7 @@ fn queries() -> Vec<Query> {
 
 #[test]
 fn asset_lists_do_not_scan_whole_tables() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("x.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     store
         .read(|reader| {
             for query in queries() {
@@ -87,8 +77,8 @@ fn asset_lists_do_not_scan_whole_tables() {
                 for to in [AttachableTo::Any, AttachableTo::None, AttachableTo::Listing(ListingRowId(1))] {
                     statements.push(lists::counts_sql(&query, to, true));
                 }
-                for (sql, values) in statements {
-                    let steps = explain(reader, &sql, values);
+                for (sql, _) in statements {
+                    let steps = reader.plan_of(&sql);
                     // Only the page itself and the IDs in the request may be scanned.
                     let scans = |step: &&String| {
                         step.starts_with("SCAN") && *step != "SCAN page" && !step.contains("VIRTUAL TABLE")
@@ -104,8 +94,7 @@ fn asset_lists_do_not_scan_whole_tables() {
 /// An index returns the rows of common pages in order, so the cost of a page is proportional to its size.
 #[test]
 fn common_pages_need_no_sort() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("x.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     let all = || Query::new(TeamRowId(1));
     store
         .read(|reader| {
@@ -126,8 +115,7 @@ fn common_pages_need_no_sort() {
                 ),
                 (Query { group: Some(Uuid::nil()), ..all() }, "PRIMARY KEY (team=? AND group_id=?)"),
             ] {
-                let (sql, values) = lists::page_sql(&query, None, 50, 0);
-                let steps = explain(reader, &sql, values);
+                let steps = reader.plan_of(&lists::page_sql(&query, None, 50, 0).0);
                 // Equal names are sorted by age after the index lookup, a few at a time, and the rows of the page
                 // are sorted again at the end. This test ignores both sorts.
                 let keys: Vec<&String> = steps.iter().take_while(|step| *step != "SCAN page").collect();

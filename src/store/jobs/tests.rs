@@ -1,17 +1,11 @@
 use super::*;
 use crate::{
     domain::jobs::{self, MAX_ATTEMPTS},
-    store::{Durability, Store},
+    store::Store,
 };
 
 const KIND: JobKind = JobKind::AnalyzeArchive;
 const QUEUE: Queue = KIND.queue();
-
-fn create_store() -> (tempfile::TempDir, Store) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
-    (directory, store)
-}
 
 fn write<T>(store: &Store, work: impl FnOnce(&Writer) -> Result<T>) -> T {
     store.write(|writer| work(writer)).unwrap().0
@@ -19,7 +13,7 @@ fn write<T>(store: &Store, work: impl FnOnce(&Writer) -> Result<T>) -> T {
 
 #[test]
 fn job_can_be_claimed_again_only_after_its_lease_expires() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
     write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
@@ -42,7 +36,7 @@ fn job_can_be_claimed_again_only_after_its_lease_expires() {
 
 #[test]
 fn claim_takes_only_jobs_of_the_queue() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     write(&store, |writer| enqueue(writer, JobKind::CopyRepository, JobSubject(7), now));
     assert_eq!(write(&store, |writer| claim(writer, Queue::Analyses, 9, now)), None);
@@ -54,7 +48,7 @@ fn claim_takes_only_jobs_of_the_queue() {
 
 #[test]
 fn next_time_is_that_of_a_job_or_the_end_of_a_lease() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     let next_due_at = |now| write(&store, |writer| next_due_at(writer, now));
     assert_eq!(next_due_at(now), None);
@@ -73,7 +67,7 @@ fn next_time_is_that_of_a_job_or_the_end_of_a_lease() {
 
 #[test]
 fn canceled_and_requeued_job_has_a_new_row_id() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
     let first = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
@@ -90,7 +84,7 @@ fn canceled_and_requeued_job_has_a_new_row_id() {
 
 #[test]
 fn failed_job_waits_and_released_job_is_due_at_once() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let mut now = Timestamp(1_000_000_000);
     write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
     for attempt in 1..MAX_ATTEMPTS {
@@ -124,7 +118,7 @@ fn enqueue_for_teams(store: &Store, teams: &[i64], now: Timestamp) {
 
 #[test]
 fn teams_take_turns_however_many_jobs_they_have() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     enqueue_for_teams(&store, &[1, 1, 1, 1, 2, 2, 3], now);
     let order: Vec<i64> = std::iter::from_fn(|| {
@@ -138,7 +132,7 @@ fn teams_take_turns_however_many_jobs_they_have() {
 
 #[test]
 fn number_of_leased_jobs_of_a_team_is_limited() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     enqueue_for_teams(&store, &[1, 1, 1, 2], now);
     let claim_team = |max_per_team| {
@@ -152,7 +146,7 @@ fn number_of_leased_jobs_of_a_team_is_limited() {
 
 #[test]
 fn only_starts_that_have_begun_count_as_interrupted() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let now = Timestamp(1_000_000_000);
     write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
     let claim_job = || write(&store, |writer| claim(writer, QUEUE, 1, now)).unwrap();
@@ -177,7 +171,7 @@ fn only_starts_that_have_begun_count_as_interrupted() {
 /// A job that was scheduled while the clock was ahead must not wait until it is as late again.
 #[test]
 fn jobs_from_a_clock_that_was_ahead_are_due_now() {
-    let (_directory, store) = create_store();
+    let (_directory, store) = Store::temporary();
     let (now, ahead) = (Timestamp(1_000_000_000), Timestamp(1_000_000_000).plus_days(400));
     let due_at = |kind, subject| write(&store, |writer| find_due_at(writer, kind, subject)).unwrap();
     let retried = now.plus_micros(80_000_000);

@@ -51,7 +51,7 @@ use crate::{
         webhooks::{DeliveryStatus, WebhookStatus},
         withdrawals::WithdrawalStatus,
     },
-    store::{Durability, Store},
+    store::Store,
     string_enum::StringEnum,
 };
 
@@ -199,8 +199,7 @@ fn both() -> Vec<Value> {
 }
 
 pub(super) fn with_reader(test: impl FnOnce(&Reader)) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("x.sqlite"), 1, Durability::None).unwrap();
+    let (_directory, store) = Store::temporary();
     store
         .read(|reader| {
             test(reader);

@@ -11,7 +11,7 @@ use super::*;
 use crate::{
     domain::listings::{CatalogStatus, ListingStatus, ReviewStatus},
     store::{
-        Durability, Store, index_queue,
+        Store, index_queue,
         listings::{self, ListingFields},
         teams::{self, NewTeam},
     },
@@ -34,8 +34,7 @@ struct Listings {
 
 impl Listings {
     fn new(count: u128) -> Listings {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let (directory, store) = Store::temporary();
         let at = Timestamp(1);
         let values = SortValues { is_certified: false, featured: None, price: None };
         let insert = |writer: &Writer| {
