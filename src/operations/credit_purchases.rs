@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Member, Platform},
-    ledger, wallet,
+    ledger, quotas, wallet,
 };
 use crate::{
     domain::{
@@ -20,7 +20,7 @@ use crate::{
         state_machine::StateMachine,
         teams::TeamRowId,
     },
-    error::{Error, QuotaExcess, Result},
+    error::{Error, Result},
     market::Writer,
     store::{
         self,
@@ -39,15 +39,7 @@ pub fn create(writer: &mut Writer, member: &Member, actor: Actor, amount: Cents)
 pub fn request(writer: &mut Writer, member: &Member, actor: Actor, amount: Cents) -> Result<CreditPurchase> {
     wallet::check_amount(amount, MAX_REQUESTED_AMOUNT)?;
     let used = store::credit_purchases::count_pending(writer.rows, member.team_row_id())?;
-    if used >= MAX_PENDING {
-        return Err(Error::QuotaExceeded(QuotaExcess {
-            holder: "team",
-            quota: "pending_credit_purchases",
-            limit: MAX_PENDING,
-            used,
-            requested: 1,
-        }));
-    }
+    quotas::check_one_more("team", ("pending_credit_purchases", MAX_PENDING), used)?;
     let requested = insert(writer, member, amount)?;
     emit(writer, &requested, actor, EventData::CreditPurchaseRequested)?;
     Ok(requested)

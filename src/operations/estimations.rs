@@ -6,6 +6,7 @@ use super::{
     access::{Platform, Vendor},
     codebases::{self, LinkRequest},
     notifications::{self, Notice},
+    quotas,
 };
 use crate::{
     domain::{
@@ -23,7 +24,7 @@ use crate::{
         problems::Problems,
         row_ids::{AssetRowId, EstimationRowId},
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, estimations::NewEstimation},
@@ -100,15 +101,7 @@ pub fn request(
     let team = vendor.team_row_id();
     let asset = check_request(writer, vendor, request)?;
     let used = store::estimations::count_pending(writer.rows, team)?;
-    if used >= MAX_PENDING {
-        return Err(Error::QuotaExceeded(QuotaExcess {
-            holder: "team",
-            quota: "pending_estimations",
-            limit: MAX_PENDING,
-            used,
-            requested: 1,
-        }));
-    }
+    quotas::check_one_more("team", ("pending_estimations", MAX_PENDING), used)?;
     let new = NewEstimation {
         id,
         team,

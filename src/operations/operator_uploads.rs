@@ -20,7 +20,7 @@ use crate::{
         upload_activity::UploadStep,
         uploads::{PartLayout, Upload},
     },
-    error::{Error, ErrorChain, Problem, QuotaExcess, Result},
+    error::{Error, ErrorChain, Problem, Result},
     market::{CheckContext, Market, Reader, Writer},
     store::{
         self,
@@ -80,15 +80,8 @@ pub(super) fn plan_for(
 ) -> Result<OperatorUpload> {
     let (team, taskset) = find_owner(writer.rows, purpose)?;
     let used = store::operator_uploads::count(writer.rows, team.row_id, target.is_some(), writer.now)?;
-    if used >= MAX_IN_PROGRESS {
-        return Err(Error::QuotaExceeded(QuotaExcess {
-            holder: "team",
-            quota: if target.is_some() { "uploads_in_progress" } else { "operator_uploads" },
-            limit: MAX_IN_PROGRESS,
-            used,
-            requested: 1,
-        }));
-    }
+    let quota = if target.is_some() { "uploads_in_progress" } else { "operator_uploads" };
+    quotas::check_one_more("team", (quota, MAX_IN_PROGRESS), used)?;
     let planned = OperatorUpload {
         upload: upload.clone(),
         team: team.row_id,

@@ -3,7 +3,7 @@
 use crate::{
     config::QuotaSettings,
     domain::{principals::Principal, quotas::Usage},
-    error::{Error, Result},
+    error::{Error, QuotaExcess, Result},
     market::Writer,
     store,
 };
@@ -22,6 +22,14 @@ pub fn enforce<T>(
         Some(excess) => Err(Error::QuotaExceeded(excess)),
         None => Ok(result),
     }
+}
+
+/// Fails if a holder that uses `used` of a quota cannot have one more record. The quota has a name, and a limit.
+pub fn check_one_more(holder: &'static str, (quota, limit): (&'static str, u64), used: u64) -> Result<()> {
+    if used < limit {
+        return Ok(());
+    }
+    Err(Error::QuotaExceeded(QuotaExcess { holder, quota, limit, used, requested: 1 }))
 }
 
 /// Returns the limits of every principal.

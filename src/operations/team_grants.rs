@@ -5,11 +5,11 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     grants::{self, GrantInput},
-    groups,
+    groups, quotas,
 };
 use crate::{
     domain::{assets::Exclusivity, grants::Grant},
-    error::{Error, QuotaExcess, Result},
+    error::{Error, Result},
     market::{Reader, Writer},
     store,
 };
@@ -37,15 +37,7 @@ pub struct TeamGrantInput<'a> {
 /// [`MAX_OPEN`] grants that can be used.
 pub fn create(writer: &mut Writer, vendor: &Vendor, input: &TeamGrantInput) -> Result<(Grant, String)> {
     let used = store::grants::count_open(writer.rows, vendor.team_row_id(), writer.now)?;
-    if used >= MAX_OPEN {
-        return Err(Error::QuotaExceeded(QuotaExcess {
-            holder: "team",
-            quota: "open_upload_grants",
-            limit: MAX_OPEN,
-            used,
-            requested: 1,
-        }));
-    }
+    quotas::check_one_more("team", ("open_upload_grants", MAX_OPEN), used)?;
     let group = input.group.map(|id| groups::find(writer.rows, vendor, id)).transpose()?;
     let grant = GrantInput {
         team: &vendor.team().id.to_string(),

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Platform, teams};
+use super::{access::Platform, quotas, teams};
 use crate::{
     config::WebhookSettings,
     domain::{
@@ -14,7 +14,7 @@ use crate::{
         webhook_messages::{Message, SigningSecret},
         webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, Result},
     http_client::{self, AddressError},
     market::{Market, Writer},
     request_problems::ProblemsExt,
@@ -138,11 +138,8 @@ fn check_description(description: &str) -> Result<()> {
 fn check_quota(writer: &Writer, team: Option<TeamRowId>) -> Result<()> {
     let limit = u64::from(writer.settings.webhooks.max_endpoints);
     let used = store::webhooks::count(writer.rows, team)?;
-    if used < limit {
-        return Ok(());
-    }
     let holder = if team.is_some() { "team" } else { "group of operators" };
-    Err(Error::QuotaExceeded(QuotaExcess { holder, quota: "webhooks", limit, used, requested: 1 }))
+    quotas::check_one_more(holder, ("webhooks", limit), used)
 }
 
 /// Returns the types in the order of the documents, each once.

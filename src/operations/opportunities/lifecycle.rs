@@ -20,9 +20,12 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, Result},
     market::Writer,
-    operations::access::{Buyer, Platform},
+    operations::{
+        access::{Buyer, Platform},
+        quotas,
+    },
     request_problems::ProblemsExt,
     store::{
         self,
@@ -45,15 +48,7 @@ pub fn create(
     let owner = buyer.team_row_id();
     let excluded = check_fields(writer, kind, fields)?;
     let used = store::opportunities::count_unfinished(writer.rows, owner)?;
-    if used >= MAX_UNFINISHED {
-        return Err(Error::QuotaExceeded(QuotaExcess {
-            holder: "team",
-            quota: "unfinished_opportunities",
-            limit: MAX_UNFINISHED,
-            used,
-            requested: 1,
-        }));
-    }
+    quotas::check_one_more("team", ("unfinished_opportunities", MAX_UNFINISHED), used)?;
     let new = NewOpportunity { id, kind, owner, fields, excluded_teams: &excluded, created_at: writer.now };
     let row_id = store::opportunities::insert(writer.rows, &new)?;
     let created = reload(writer, row_id)?;
