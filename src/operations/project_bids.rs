@@ -100,32 +100,23 @@ fn reason_against_bids(opportunity: &Opportunity, vendor: &Vendor, now: Timestam
 
 /// Withdraws a submitted bid.
 pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
-    withdraw_found(writer, &bid, &opportunity, actor)
+    let found = find_own(writer.rows, vendor.team_row_id(), id)?;
+    advance(writer, &found, BidOperation::Withdraw, actor, None)
 }
 
 /// Withdraws all submitted bids of a team that closes. Returns their number.
 pub fn withdraw_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRowId) -> Result<u64> {
     let submitted = store::opportunities::list_submitted_bids(writer.rows, team)?;
     for id in &submitted {
-        let (bid, opportunity) = find_own(writer, team, *id)?;
-        withdraw_found(writer, &bid, &opportunity, actor)?;
+        let found = find_own(writer.rows, team, *id)?;
+        advance(writer, &found, BidOperation::Withdraw, actor, None)?;
     }
     Ok(submitted.len() as u64)
 }
 
-fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
-    let withdrawn = advance(writer, bid, BidOperation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
-    emit(writer, &withdrawn, opportunity, actor, EventData::ProjectBidWithdrawn)?;
-    Ok(withdrawn)
-}
-
 /// Returns one of the vendor's own bids, and the project opportunity, which the vendor can see as long as it has the bid.
 pub fn find_made(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let bid = store::opportunities::find_bid(rows, id)?;
-    let bid = bid.filter(|bid| bid.team_row_id == vendor.team_row_id()).ok_or_else(not_found)?;
-    let found = store::opportunities::find(rows, bid.opportunity_id, OpportunityKind::Project)?;
-    Ok((bid, found.ok_or_else(not_found)?))
+    find_own(rows, vendor.team_row_id(), id)
 }
 
 /// Returns the vendor's bid on an opportunity that was neither declined nor withdrawn.
@@ -157,40 +148,28 @@ pub fn is_obsolete(bid: &Bid, opportunity: &Opportunity) -> bool {
 
 /// Accepts a submitted bid, unless the opportunity was canceled. Other bids stay as they are.
 pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
-    if is_obsolete(&bid, &opportunity) {
+    let found = find_received(writer.rows, buyer, id)?;
+    if is_obsolete(&found.0, &found.1) {
         let message = "The project opportunity is canceled, so its bids cannot be accepted. Decline the bid.";
         return Err(Error::Conflict(message.to_owned()));
     }
-    let accepted =
-        advance(writer, &bid, BidOperation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
-    emit(writer, &accepted, &opportunity, actor, EventData::ProjectBidAccepted)?;
-    notify_vendor(writer, &accepted, &opportunity, NotificationType::ProjectBidAccepted)?;
-    Ok(accepted)
+    advance(writer, &found, BidOperation::Accept, actor, None)
 }
 
 /// Declines a submitted bid.
 pub fn decline(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
-    decline_found(writer, &bid, &opportunity, actor)
+    let found = find_received(writer.rows, buyer, id)?;
+    advance(writer, &found, BidOperation::Decline, actor, None)
 }
 
 /// Declines all submitted bids on the project opportunities of a team that closes. Returns their number.
 pub fn decline_all(writer: &mut Writer, _: Platform, actor: Actor, owner: TeamRowId) -> Result<u64> {
     let undecided = store::opportunities::list_undecided_bids(writer.rows, owner)?;
     for id in &undecided {
-        let (bid, opportunity) = find_with_opportunity(writer, *id)?;
-        decline_found(writer, &bid, &opportunity, actor)?;
+        let found = find_with_opportunity(writer.rows, *id)?;
+        advance(writer, &found, BidOperation::Decline, actor, None)?;
     }
     Ok(undecided.len() as u64)
-}
-
-fn decline_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
-    let event = (Party::Platform, "Declined by the buyer");
-    let declined = advance(writer, bid, BidOperation::Decline, event, None)?;
-    emit(writer, &declined, opportunity, actor, EventData::ProjectBidDeclined)?;
-    notify_vendor(writer, &declined, opportunity, NotificationType::ProjectBidDeclined)?;
-    Ok(declined)
 }
 
 /// Delivers the work of an accepted bid: one or more tasksets of the vendor, at most [`MAX_DELIVERY_TASKSETS`].
@@ -201,36 +180,44 @@ pub fn deliver(
     id: Uuid,
     delivery_taskset_ids: &[Uuid],
 ) -> Result<Bid> {
-    let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
-    bid.status.check(BidOperation::Deliver)?;
+    let found = find_own(writer.rows, vendor.team_row_id(), id)?;
+    found.0.status.check(BidOperation::Deliver)?;
     let tasksets = resolve_tasksets(writer, vendor.team_row_id(), delivery_taskset_ids)?;
-    let delivered =
-        advance(writer, &bid, BidOperation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
-    emit(writer, &delivered, &opportunity, actor, EventData::ProjectBidDelivered)?;
-    Ok(delivered)
+    advance(writer, &found, BidOperation::Deliver, actor, Some(&tasksets))
 }
 
 /// Accepts the delivery of a bid. No money moves.
 pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
-    let event = (Party::Platform, "Delivery accepted by the buyer");
-    let completed = advance(writer, &bid, BidOperation::Complete, event, None)?;
-    emit(writer, &completed, &opportunity, actor, EventData::ProjectBidCompleted)?;
-    Ok(completed)
+    let found = find_received(writer.rows, buyer, id)?;
+    advance(writer, &found, BidOperation::Complete, actor, None)
 }
 
-/// Stores the status after an operation, and adds an event to the activity of the bid.
+/// Returns what an operation adds to the activity of a bid, and its event.
+const fn traces(operation: BidOperation) -> (Party, &'static str, fn(ProjectBidData) -> EventData) {
+    match operation {
+        BidOperation::Withdraw => (Party::Vendor, "Bid withdrawn", EventData::ProjectBidWithdrawn),
+        BidOperation::Accept => (Party::Platform, "Accepted by the buyer", EventData::ProjectBidAccepted),
+        BidOperation::Decline => (Party::Platform, "Declined by the buyer", EventData::ProjectBidDeclined),
+        BidOperation::Deliver => (Party::Vendor, "Delivered", EventData::ProjectBidDelivered),
+        BidOperation::Complete => {
+            (Party::Platform, "Delivery accepted by the buyer", EventData::ProjectBidCompleted)
+        }
+    }
+}
+
+/// Carries out an operation: stores the status, adds to the activity of the bid, writes the event, and notifies the vendor.
 fn advance(
-    writer: &mut Writer,
-    bid: &Bid,
+    writer: &Writer,
+    (bid, opportunity): &(Bid, Opportunity),
     operation: BidOperation,
-    (party, event): (Party, &str),
+    actor: Actor,
     delivery_tasksets: Option<&[TasksetRowId]>,
 ) -> Result<Bid> {
     let status = bid.status.check(operation)?;
+    let (party, text, event) = traces(operation);
     let (mut platform_events, mut vendor_events) = (bid.platform_events.clone(), bid.vendor_events.clone());
     let activity = if party == Party::Platform { &mut platform_events } else { &mut vendor_events };
-    activity.push(BidEvent { at: writer.now, event: event.to_owned() });
+    activity.push(BidEvent { at: writer.now, event: text.to_owned() });
     let progress = BidProgress {
         status,
         platform_events: &platform_events,
@@ -239,19 +226,22 @@ fn advance(
         completed_at: (status == BidStatus::Completed).then_some(writer.now),
     };
     store::opportunities::update_bid(writer.rows, bid, &progress, writer.now)?;
-    reload(writer, bid.id)
+    let changed = reload(writer, bid.id)?;
+    emit(writer, &changed, opportunity, actor, event)?;
+    notify_vendor(writer, &changed, opportunity, operation)?;
+    Ok(changed)
 }
 
 /// Returns the team's own bid, and its opportunity.
-fn find_own(writer: &Writer, team: TeamRowId, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let (bid, opportunity) = find_with_opportunity(writer, id)?;
+fn find_own(rows: &store::Reader, team: TeamRowId, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let (bid, opportunity) = find_with_opportunity(rows, id)?;
     if bid.team_row_id == team { Ok((bid, opportunity)) } else { Err(not_found()) }
 }
 
 /// Returns a bid of any team, and its opportunity.
-fn find_with_opportunity(writer: &Writer, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let bid = store::opportunities::find_bid(writer.rows, id)?.ok_or_else(not_found)?;
-    let opportunity = store::opportunities::find(writer.rows, bid.opportunity_id, OpportunityKind::Project)?;
+fn find_with_opportunity(rows: &store::Reader, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(rows, id)?.ok_or_else(not_found)?;
+    let opportunity = store::opportunities::find(rows, bid.opportunity_id, OpportunityKind::Project)?;
     Ok((bid, opportunity.ok_or_else(not_found)?))
 }
 
@@ -329,17 +319,23 @@ fn emit(
     writer.emit(Some(opportunity.owner_row_id), bid.id, &data)
 }
 
+/// Notifies the vendor of a decision about its bid.
 fn notify_vendor(
     writer: &Writer,
     bid: &Bid,
     opportunity: &Opportunity,
-    kind: NotificationType,
+    operation: BidOperation,
 ) -> Result<()> {
-    let (title, outcome) = match kind {
-        NotificationType::ProjectBidAccepted => {
-            ("Your project bid was accepted", "accepted. Deliver its tasksets when they are done.")
+    let (kind, title, outcome) = match operation {
+        BidOperation::Accept => (
+            NotificationType::ProjectBidAccepted,
+            "Your project bid was accepted",
+            "accepted. Deliver its tasksets when they are done.",
+        ),
+        BidOperation::Decline => {
+            (NotificationType::ProjectBidDeclined, "Your project bid was declined", "declined.")
         }
-        _ => ("Your project bid was declined", "declined."),
+        BidOperation::Withdraw | BidOperation::Deliver | BidOperation::Complete => return Ok(()),
     };
     let (tasks, name) = (written::counted(bid.num_tasks.into(), "task", "tasks"), &opportunity.title);
     let message = format!("Your bid of {tasks} on \u{201c}{name}\u{201d} was {outcome}");
