@@ -151,7 +151,7 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
                 "The environment was not built. Build it."
             };
             return Ok(AssetChecks {
-                checks: vec![environment_check(asset.row_id, is_built, message)],
+                checks: vec![environment_check(asset.row_id, is_built, message.to_owned())],
                 fingerprint: None,
             });
         }
@@ -264,39 +264,33 @@ fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {
     }
 }
 
+/// Returns the result of a mandatory check with this key and label.
+fn mandatory_check(
+    asset: Option<AssetRowId>,
+    kind: CheckKind,
+    (key, label): (&'static str, &'static str),
+    has_passed: bool,
+    message: String,
+) -> CheckResult {
+    let status = if has_passed { CheckStatus::Passed } else { CheckStatus::Failed };
+    CheckResult { asset, kind, key, label, is_mandatory: true, is_informational: false, status, message }
+}
+
 /// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
 /// environments of all tasks were built.
 fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
-    let task_check = |task: &TaskFacts, key, label, has_passed: bool, predicate: &str| CheckResult {
-        asset: Some(asset),
-        kind: CheckKind::Task,
-        key,
-        label,
-        is_mandatory: true,
-        is_informational: false,
-        status: if has_passed { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: format!("{} {predicate}", quoted(&task.name.chars().take(100).collect::<String>())),
+    let check = |rule, has_passed: bool, message: String| {
+        mandatory_check(Some(asset), CheckKind::Task, rule, has_passed, message)
     };
     let mut checks = Vec::new();
     for task in stored_tasks(tasks) {
-        let (has, lacks) = ("has a prompt.", "has no prompt. Write a prompt.");
-        let label = "Every task has a prompt and a way to grade it";
-        checks.push(task_check(
-            task,
-            "prompts_complete",
-            label,
-            task.has_prompt,
-            if task.has_prompt { has } else { lacks },
-        ));
-        let (has, lacks) = ("was run and graded.", "was never graded. Run the task.");
-        let label = "Tasks ran and were graded";
-        checks.push(task_check(
-            task,
-            "tasks_graded",
-            label,
-            task.is_graded,
-            if task.is_graded { has } else { lacks },
-        ));
+        let name = quoted(&task.name.chars().take(100).collect::<String>());
+        let prompt = if task.has_prompt { "has a prompt." } else { "has no prompt. Write a prompt." };
+        let rule = ("prompts_complete", "Every task has a prompt and a way to grade it");
+        checks.push(check(rule, task.has_prompt, format!("{name} {prompt}")));
+        let grade = if task.is_graded { "was run and graded." } else { "was never graded. Run the task." };
+        let rule = ("tasks_graded", "Tasks ran and were graded");
+        checks.push(check(rule, task.is_graded, format!("{name} {grade}")));
     }
     let unbuilt = tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded));
     let unbuilt: NameList = unbuilt.map(|task| quoted(&excerpt(&task.name))).collect();
@@ -311,7 +305,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
             tasks.len()
         )
     };
-    checks.push(environment_check(asset, unbuilt.is_empty() && !tasks.is_empty(), &message));
+    checks.push(environment_check(asset, unbuilt.is_empty() && !tasks.is_empty(), message));
     checks
 }
 
@@ -326,36 +320,21 @@ fn stored_tasks(tasks: &[TaskFacts]) -> Vec<&TaskFacts> {
     stored
 }
 
-fn environment_check(asset: AssetRowId, is_built: bool, message: &str) -> CheckResult {
-    CheckResult {
-        asset: Some(asset),
-        kind: CheckKind::Environment,
-        key: "environment_builds",
-        label: "The environment builds from a clean state and starts",
-        is_mandatory: true,
-        is_informational: false,
-        status: if is_built { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: message.to_owned(),
-    }
+fn environment_check(asset: AssetRowId, is_built: bool, message: String) -> CheckResult {
+    let rule = ("environment_builds", "The environment builds from a clean state and starts");
+    mandatory_check(Some(asset), CheckKind::Environment, rule, is_built, message)
 }
 
 /// Checks that a listing has assets.
 fn check_listing(run: &UnfinishedRun) -> CheckResult {
     let count = run.assets.len();
-    CheckResult {
-        asset: None,
-        kind: CheckKind::Automated,
-        key: "assets_present",
-        label: "The listing has assets",
-        is_mandatory: true,
-        is_informational: false,
-        status: if count > 0 { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: if count > 0 {
-            format!("Number of assets: {count}.")
-        } else {
-            "The listing has no assets. Attach some.".to_owned()
-        },
-    }
+    let message = if count > 0 {
+        format!("Number of assets: {count}.")
+    } else {
+        "The listing has no assets. Attach some.".to_owned()
+    };
+    let rule = ("assets_present", "The listing has assets");
+    mandatory_check(None, CheckKind::Automated, rule, count > 0, message)
 }
 
 fn insert_check(writer: &Writer, run: &UnfinishedRun, check: &CheckResult) -> Result<()> {
