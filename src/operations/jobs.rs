@@ -151,39 +151,38 @@ fn execute(running: &RunningJob) -> JobResult {
     if job.interrupted_starts >= MAX_INTERRUPTED_STARTS || job.attempts > MAX_ATTEMPTS {
         return give_up(running);
     }
-    let work = AssertUnwindSafe(|| match running.job().kind {
-        JobKind::AnalyzeArchive => archive_analysis::analyze(running),
-        JobKind::CopyRepository => repository_analysis::copy(running),
-        JobKind::AnalyzeRepository => repository_analysis::analyze(running),
-        JobKind::RunChecks => quality_checks::run(running),
-        JobKind::ImportTraces => trace_imports::run(running),
-        JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
-        JobKind::ChangeAssets => bulk_changes::run(running),
-        JobKind::Estimate => repository_estimation::run(running),
-        JobKind::PrepareBundle => bundle_preparation::run(running),
-        JobKind::ReportRevocation => attestations::send_revocation_notices(running),
-        JobKind::SealLog => attestation_log::run(running),
-        JobKind::Cleanup => cleanup::run(running),
-    });
+    let (work, _) = code_of(job.kind);
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
-    catch_unwind(work).unwrap_or_else(|_| Err(JobError::Failed(Error::internal("the job panicked"))))
+    catch_unwind(AssertUnwindSafe(|| work(running)))
+        .unwrap_or_else(|_| Err(JobError::Failed(Error::internal("the job panicked"))))
 }
 
 fn give_up(running: &RunningJob) -> JobResult {
     running.give_up();
-    match running.job().kind {
-        JobKind::AnalyzeArchive => archive_analysis::give_up(running),
-        JobKind::CopyRepository => repository_analysis::give_up_copying(running),
-        JobKind::AnalyzeRepository => repository_analysis::give_up_analyzing(running),
-        JobKind::RunChecks => quality_checks::give_up(running),
-        JobKind::ImportTraces => trace_imports::give_up(running),
-        JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
-        JobKind::ChangeAssets => bulk_changes::give_up(running),
-        JobKind::Estimate => repository_estimation::give_up(running),
-        JobKind::PrepareBundle => bundle_preparation::give_up(running),
-        JobKind::ReportRevocation => attestations::give_up_revocation_notices(running),
-        JobKind::SealLog => attestation_log::give_up(running),
-        JobKind::Cleanup => cleanup::give_up(running),
+    let (_, end) = code_of(running.job().kind);
+    end(running)
+}
+
+/// A function of a kind of jobs.
+type Work = fn(&RunningJob) -> JobResult;
+
+/// Returns what executes a job of a kind, and what ends one that is given up.
+const fn code_of(kind: JobKind) -> (Work, Work) {
+    match kind {
+        JobKind::AnalyzeArchive => (archive_analysis::analyze, archive_analysis::give_up),
+        JobKind::CopyRepository => (repository_analysis::copy, repository_analysis::give_up_copying),
+        JobKind::AnalyzeRepository => (repository_analysis::analyze, repository_analysis::give_up_analyzing),
+        JobKind::RunChecks => (quality_checks::run, quality_checks::give_up),
+        JobKind::ImportTraces => (trace_imports::run, trace_imports::give_up),
+        JobKind::RefreshTaskQuality => (task_quality_refreshes::run, task_quality_refreshes::give_up),
+        JobKind::ChangeAssets => (bulk_changes::run, bulk_changes::give_up),
+        JobKind::Estimate => (repository_estimation::run, repository_estimation::give_up),
+        JobKind::PrepareBundle => (bundle_preparation::run, bundle_preparation::give_up),
+        JobKind::ReportRevocation => {
+            (attestations::send_revocation_notices, attestations::give_up_revocation_notices)
+        }
+        JobKind::SealLog => (attestation_log::run, attestation_log::give_up),
+        JobKind::Cleanup => (cleanup::run, cleanup::give_up),
     }
 }
 
