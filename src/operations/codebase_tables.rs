@@ -108,8 +108,9 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, table: &str) -> Result<u64> 
         groups.into_iter().map(|group| (equality_key(&group.name), group.id)).collect();
     let (mut changes, mut problems) = (Vec::new(), Vec::new());
     for (number, cells) in &rows {
-        let mut row = RowReader { number: *number, groups: &groups, problems: &mut problems };
-        changes.push(Some(row.read(&columns, cells)));
+        let (number, problems) = (*number, &mut problems);
+        let mut row = RowReader { number, columns: &columns, cells, groups: &groups, problems };
+        changes.push(Some(row.read()));
     }
     let checked = codebases::check_all_new(&writer.check_context(), vendor, changes, Problems::default());
     let created = match checked {
@@ -170,9 +171,13 @@ fn in_row(problem: &Problem, numbers: &[usize]) -> CellProblem {
         LocSegment::Name(name) => Some(name.as_str()),
         LocSegment::Index(_) => None,
     });
-    let column = COLUMNS.iter().find(|column| Some(column.field) == field);
     let row = numbers.get(index).copied().unwrap_or_default();
-    CellProblem { row, head: column.map_or("the row", |column| column.head), message: problem.msg.clone() }
+    CellProblem { row, head: head_of(field), message: problem.msg.clone() }
+}
+
+/// Returns the head of the column with a field; without one, what a problem with the row is about.
+fn head_of(field: Option<&str>) -> &'static str {
+    COLUMNS.iter().find(|column| Some(column.field) == field).map_or("the row", |column| column.head)
 }
 
 /// Returns which column each cell of a row belongs to; `None` for those without a head.
@@ -219,94 +224,85 @@ fn find_columns(heads: &[String]) -> Result<Vec<Option<&'static TableColumn>>> {
 /// Reads the cells of a row.
 struct RowReader<'r> {
     number: usize,
+    columns: &'r [Option<&'static TableColumn>],
+    cells: &'r [String],
     groups: &'r HashMap<String, Uuid>,
     problems: &'r mut Vec<CellProblem>,
 }
 
-impl RowReader<'_> {
-    fn read(&mut self, columns: &[Option<&TableColumn>], cells: &[String]) -> AssetChange {
-        let text = |field: &str| {
-            let position =
-                columns.iter().position(|column| column.is_some_and(|column| column.field == field));
-            let cell = position.and_then(|position| cells.get(position));
-            cell.map(|cell| cell.trim()).filter(|cell| !is_blank(cell))
-        };
+impl<'r> RowReader<'r> {
+    fn read(&mut self) -> AssetChange {
+        let (columns, cells, groups) = (self.columns, self.cells, self.groups);
         let has_head = |position: usize| columns.get(position).is_some_and(Option::is_some);
         if cells.iter().enumerate().any(|(position, cell)| !has_head(position) && !is_blank(cell)) {
             let message = "A cell is in a column without a head. Put texts with commas in quotation marks.";
-            self.add_problem("the row", message);
+            self.report(None, message);
         }
-        let title = text("title");
-        self.require(title, "title");
+        self.require("title");
         let number = "Enter a whole number.";
         let day = "Enter a day, as 2011-04-18.";
-        let tags = text("domain_tags").map(|tags| {
+        let tags = self.text("domain_tags").map(|tags| {
             let tags = tags.split([',', ';', ' ']).map(str::trim).filter(|tag| !tag.is_empty());
             tags.map(|tag| Some(tag.to_lowercase())).collect()
         });
-        let exclusivity = text("exclusivity");
-        self.require(exclusivity, "exclusivity");
-        let groups = self.groups;
+        self.require("exclusivity");
         AssetChange {
             origin: ChangeOrigin::Inventory,
-            title: title.map(str::to_owned),
-            description: text("description").map_or(Change::Unchanged, |text| Change::Set(text.to_owned())),
+            title: self.text("title").map(str::to_owned),
+            description: self
+                .text("description")
+                .map_or(Change::Unchanged, |text| Change::Set(text.to_owned())),
             domain_tags: tags,
             price_usd: self.value(
-                text("price_usd"),
                 "price_usd",
                 "Enter an amount in US dollars, for example 48000.",
                 parse_price,
             ),
-            group_id: self.value(
-                text("group_id"),
-                "group_id",
-                "Your inventory has no group with this name.",
-                |text| groups.get(&equality_key(text)).copied(),
-            ),
+            group_id: self.value("group_id", "Your inventory has no group with this name.", |text| {
+                groups.get(&equality_key(text)).copied()
+            }),
             codebase: CodebaseChange {
-                exclusivity: self.value(exclusivity, "exclusivity", "Enter yes or no.", parse_exclusivity),
-                lines_of_code: self.value(text("lines_of_code"), "lines_of_code", number, parse_whole_number),
-                commits: self.value(text("commits"), "commits", number, parse_whole_number),
-                contributors: self.value(text("contributors"), "contributors", number, parse_whole_number),
-                merged_prs: self.value(text("merged_prs"), "merged_prs", number, parse_whole_number),
-                history_start: self.value(text("history_start"), "history_start", day, Day::parse),
-                history_end: self.value(text("history_end"), "history_end", day, Day::parse),
-                ci_on_prs: self.value(text("ci_on_prs"), "ci_on_prs", "Enter yes or no.", parse_answer),
+                exclusivity: self.value("exclusivity", "Enter yes or no.", parse_exclusivity),
+                lines_of_code: self.value("lines_of_code", number, parse_whole_number),
+                commits: self.value("commits", number, parse_whole_number),
+                contributors: self.value("contributors", number, parse_whole_number),
+                merged_prs: self.value("merged_prs", number, parse_whole_number),
+                history_start: self.value("history_start", day, Day::parse),
+                history_end: self.value("history_end", day, Day::parse),
+                ci_on_prs: self.value("ci_on_prs", "Enter yes or no.", parse_answer),
             },
             ..AssetChange::default()
         }
     }
 
-    fn require(&mut self, text: Option<&str>, field: &str) {
-        if text.is_none() {
-            self.report(field, "Enter a value.");
+    /// Returns the text of the cell in the column with a field; `None` if it is blank, or if there is no such column.
+    fn text(&self, field: &str) -> Option<&'r str> {
+        let mut columns = self.columns.iter();
+        let position = columns.position(|column| column.is_some_and(|column| column.field == field))?;
+        self.cells.get(position).map(|cell| cell.trim()).filter(|cell| !is_blank(cell))
+    }
+
+    fn require(&mut self, field: &str) {
+        if self.text(field).is_none() {
+            self.report(Some(field), "Enter a value.");
         }
     }
 
-    fn value<T>(
-        &mut self,
-        text: Option<&str>,
-        field: &str,
-        message: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Change<T> {
-        let Some(text) = text else { return Change::Unchanged };
+    fn value<T>(&mut self, field: &str, message: &str, parse: impl FnOnce(&str) -> Option<T>) -> Change<T> {
+        let Some(text) = self.text(field) else { return Change::Unchanged };
         let parsed = parse(text);
         if parsed.is_none() {
-            self.report(field, message);
+            self.report(Some(field), message);
         }
         parsed.map_or(Change::Unchanged, Change::Set)
     }
 
-    fn report(&mut self, field: &str, message: &str) {
-        let head =
-            COLUMNS.iter().find(|column| column.field == field).map_or("the row", |column| column.head);
-        self.add_problem(head, message);
-    }
-
-    fn add_problem(&mut self, head: &'static str, message: &str) {
-        self.problems.push(CellProblem { row: self.number, head, message: message.to_owned() });
+    fn report(&mut self, field: Option<&str>, message: &str) {
+        self.problems.push(CellProblem {
+            row: self.number,
+            head: head_of(field),
+            message: message.to_owned(),
+        });
     }
 }
 
