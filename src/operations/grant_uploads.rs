@@ -14,6 +14,7 @@ use super::{
     discarded_uploads,
     grants::{self, find_open},
     upload_part_list::{check_listed_parts, find_missing, received_parts},
+    uploads,
 };
 use crate::{
     blobs::{
@@ -22,7 +23,7 @@ use crate::{
     },
     domain::{
         collections::Collection,
-        events::{EventData, UploadData, UploadGrantConsumedData},
+        events::{EventData, UploadGrantConsumedData},
         grants::{Grant, GrantState},
         inventory::Asset,
         principals::PrincipalKind,
@@ -32,7 +33,7 @@ use crate::{
     },
     error::{Error, ErrorChain, GoneCode, Problem, Result},
     market::{Market, Reader, Requester, Writer},
-    store::{self, grants::PendingUpload, uploads::NewUpload},
+    store::{self, grants::PendingUpload},
 };
 
 /// The file that a client wants to upload.
@@ -346,28 +347,17 @@ pub fn complete(
     if pending != joined.pending {
         return Err(conflict_error(UploadConflict::Discarding));
     }
-    let url = super::uploads::upload_url(base_url, upload);
-    let new = NewUpload {
-        id: upload,
-        team: grant.team,
-        file_name: &pending.file_name,
-        size_bytes: joined.file.size_bytes,
-        sha256: &joined.file.sha256,
-        url: &url,
-        created_at: writer.now,
-    };
     // The grant first, so that the bytes count once.
     grants::consume(writer, &grant, upload)?;
-    let upload_row_id = store::uploads::insert(writer.rows, &new)?;
-    let size_bytes = joined.file.size_bytes;
-    let data = UploadData { upload_id: upload, size_bytes };
-    writer.emit(Some(grant.team), upload, &EventData::UploadCompleted(data))?;
+    let of_team = (upload, grant.team);
+    let upload_row_id = uploads::record(writer, base_url, of_team, &pending.file_name, &joined.file)?;
     let codebase = UploadedCodebase {
         title: &grant.title,
         exclusivity: Some(grant.exclusivity),
         group: grant.group_row_id,
     };
-    let asset = codebases::create_from_upload(writer, vendor, codebase, upload_row_id, size_bytes)?;
+    let bytes = joined.file.size_bytes;
+    let asset = codebases::create_from_upload(writer, vendor, codebase, upload_row_id, bytes)?;
     let data = UploadGrantConsumedData { grant_id: grant.id, asset_id: asset };
     writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantConsumed(data))?;
     assets::find(writer.rows, vendor, asset, None)

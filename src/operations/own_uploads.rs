@@ -13,20 +13,13 @@ use super::{
     grant_uploads::{FileInput, check_not_joined, part_conflict_error},
     linked_data,
     operator_uploads::{self, JoinedFile, UploadPurpose, not_in_progress},
-    raw_data,
-    uploads::upload_url,
+    raw_data, uploads,
 };
 use crate::{
     blobs::{PartReceiver, UploadedPart},
     domain::{
-        assets::Kind,
-        events::{EventData, UploadData},
-        inventory::Asset,
-        problems::Problems,
-        texts,
-        upload_activity::UploadStep,
-        uploads::Upload,
-        written,
+        assets::Kind, inventory::Asset, problems::Problems, row_ids::UploadRowId, texts,
+        upload_activity::UploadStep, uploads::Upload, written,
     },
     error::{Error, Problem, Result, StateCode},
     market::{CheckContext, Market, Reader, Writer},
@@ -34,7 +27,7 @@ use crate::{
     store::{
         self,
         operator_uploads::{OperatorUpload, UploadTarget},
-        uploads::{CompletedUpload, NewUpload},
+        uploads::CompletedUpload,
     },
 };
 
@@ -201,17 +194,9 @@ pub fn complete(writer: &mut Writer, vendor: &Vendor, base_url: &str, joined: &J
     let target = target.ok_or_else(not_in_progress)?;
     // The plan first, so that its bytes count once.
     operator_uploads::consume(writer, joined)?;
-    let url = upload_url(base_url, planned.upload.id);
-    let new = NewUpload {
-        id: planned.upload.id,
-        team: vendor.team_row_id(),
-        file_name: &planned.file_name,
-        size_bytes: joined.file.size_bytes,
-        sha256: &joined.file.sha256,
-        url: &url,
-        created_at: writer.now,
-    };
-    record(writer, vendor, &new, target)
+    let of_team = (planned.upload.id, planned.team);
+    let upload = uploads::record(writer, base_url, of_team, &planned.file_name, &joined.file)?;
+    add_to_inventory(writer, vendor, (upload, joined.file.size_bytes), target)
 }
 
 /// Discards an upload in progress. The next cleanup deletes the received parts.
@@ -238,15 +223,17 @@ pub fn store_whole(market: &Market, vendor: &Vendor, id: Uuid, file: &mut File) 
     operator_uploads::join(market, |reader| find(&reader.check_context(), vendor, id))
 }
 
-/// Records a complete upload, and creates its asset, or attaches it to one.
-fn record(writer: &mut Writer, vendor: &Vendor, new: &NewUpload, target: &UploadTarget) -> Result<Uuid> {
-    let upload = store::uploads::insert(writer.rows, new)?;
-    let data = UploadData { upload_id: new.id, size_bytes: new.size_bytes };
-    writer.emit(Some(new.team), new.id, &EventData::UploadCompleted(data))?;
+/// Creates the asset of a complete upload of this size, or attaches the upload to one. Returns the ID of the asset.
+fn add_to_inventory(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    (upload, bytes): (UploadRowId, u64),
+    target: &UploadTarget,
+) -> Result<Uuid> {
     if let Some(asset) = target.asset {
         let asset = assets::find(writer.rows, vendor, asset, Some(target.kind))?;
         check_without_data(&asset)?;
-        let data = linked_data::of_upload(writer, upload, new.size_bytes);
+        let data = linked_data::of_upload(writer, upload, bytes);
         return linked_data::attach(writer, vendor, &asset, &data).map(|asset| asset.id);
     }
     // A group that was deleted meanwhile is replaced by the default group.
@@ -260,12 +247,12 @@ fn record(writer: &mut Writer, vendor: &Vendor, new: &NewUpload, target: &Upload
             exclusivity: target.exclusivity,
             group: group.map(|group| group.row_id),
         };
-        return codebases::create_from_upload(writer, vendor, codebase, upload, new.size_bytes);
+        return codebases::create_from_upload(writer, vendor, codebase, upload, bytes);
     }
     let group = match group {
         Some(group) => group,
         None => store::groups::find_default(writer.rows, vendor.team_row_id())?,
     };
     let (title, group) = (target.title.as_str(), (group.row_id, group.id));
-    raw_data::create_from_upload(writer, vendor, (title, group), (upload, new.size_bytes))
+    raw_data::create_from_upload(writer, vendor, (title, group), (upload, bytes))
 }

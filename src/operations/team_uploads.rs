@@ -6,18 +6,13 @@ use super::{
     access::Platform,
     cleanup,
     operator_uploads::{self, JoinedFile, not_in_progress},
-    uploads::upload_url,
+    uploads,
 };
 use crate::{
     blobs::UploadedPart,
-    domain::events::{EventData, UploadData},
     error::{Error, Result},
     market::{Market, Reader, Writer},
-    store::{
-        self,
-        operator_uploads::OperatorUpload,
-        uploads::{CompletedUpload, NewUpload},
-    },
+    store::{self, operator_uploads::OperatorUpload, uploads::CompletedUpload},
 };
 
 fn find(reader: &Reader, upload: Uuid) -> Result<OperatorUpload> {
@@ -64,18 +59,7 @@ pub fn complete(
     if let Some(joined) = joined {
         operator_uploads::consume(writer, joined)?;
         let JoinedFile { upload: planned, file, .. } = joined;
-        let new = NewUpload {
-            id: upload,
-            team: planned.team,
-            file_name: &planned.file_name,
-            size_bytes: file.size_bytes,
-            sha256: &file.sha256,
-            url: &upload_url(base_url, upload),
-            created_at: writer.now,
-        };
-        store::uploads::insert(writer.rows, &new)?;
-        let data = UploadData { upload_id: upload, size_bytes: file.size_bytes };
-        writer.emit(Some(planned.team), upload, &EventData::UploadCompleted(data))?;
+        uploads::record(writer, base_url, (upload, planned.team), &planned.file_name, file)?;
     }
     store::uploads::find_zip(writer.rows, upload)?.ok_or_else(not_in_progress)
 }

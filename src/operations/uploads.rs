@@ -7,15 +7,46 @@ use std::{
 
 use crate::{
     blobs::{self, Blobs, StoredFile},
+    domain::{
+        events::{EventData, UploadData},
+        row_ids::UploadRowId,
+        teams::TeamRowId,
+    },
     error::{Result, excerpt, quoted},
-    market::{Market, Reader},
+    market::{Market, Reader, Writer},
     search::Progress,
-    store::{self, uploads::RecordedUpload},
+    store::{
+        self,
+        uploads::{NewUpload, RecordedUpload},
+    },
 };
 
 /// Returns the URL with which an upload is attached. It only identifies the upload; nothing is served there.
-pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
+fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
     format!("{base_url}/v2/blobs/uploads/{id}.zip")
+}
+
+/// Records that an upload of a team is complete. Returns its row ID.
+pub(super) fn record(
+    writer: &Writer,
+    base_url: &str,
+    (id, team): (uuid::Uuid, TeamRowId),
+    file_name: &str,
+    file: &StoredFile,
+) -> Result<UploadRowId> {
+    let new = NewUpload {
+        id,
+        team,
+        file_name,
+        size_bytes: file.size_bytes,
+        sha256: &file.sha256,
+        url: &upload_url(base_url, id),
+        created_at: writer.now,
+    };
+    let row_id = store::uploads::insert(writer.rows, &new)?;
+    let data = UploadData { upload_id: id, size_bytes: file.size_bytes };
+    writer.emit(Some(team), id, &EventData::UploadCompleted(data))?;
+    Ok(row_id)
 }
 
 /// Returns a description of each upload, and of each file of a bundle, that is unreadable or differs from the recorded
