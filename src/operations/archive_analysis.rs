@@ -1,6 +1,6 @@
 //! The background job that analyzes an uploaded archive. The results become properties of the asset.
 
-use std::{io, path::Path};
+use std::path::Path;
 
 use super::{
     asset_changes,
@@ -79,8 +79,8 @@ fn analyze_upload(
     upload: &LinkedUpload,
 ) -> std::result::Result<Option<ArchiveAnalysis>, ReadError> {
     let market = job.market();
-    let asset = market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()));
-    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error)))?;
+    let asset =
+        market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
     let task = Task::AnalyzeArchive { is_codebase, limits: limits(market.settings()) };
     let limit = TimeLimit { seconds: market.settings().archives.max_seconds, what: "The archive" };

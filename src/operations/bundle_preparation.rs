@@ -20,6 +20,7 @@ use super::{
     data_files::DATA_GONE,
     repository_analysis,
     running_job::{self, JobError, JobResult, RunningJob},
+    upload_reading::fetch_upload,
 };
 use crate::{
     artifacts::{
@@ -313,11 +314,7 @@ fn pack_sample(
     selection: &Selection,
 ) -> Prepared<Option<Made>> {
     let market = job.market();
-    // An upload in another store is downloaded.
-    let reservation =
-        if market.blobs().receives_parts() { None } else { Some(market.reserve_space(size_bytes)?) };
-    let file = market.blobs().fetch_upload(upload)?;
-    drop(reservation);
+    let file = fetch_upload(market, upload, size_bytes)?;
     let directory = market.blobs().staging_dir()?;
     let task = Task::PackArchive {
         selection: file_selection(Some(selection)),

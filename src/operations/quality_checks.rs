@@ -1,7 +1,5 @@
 //! The background job of a quality run: inspects every file of the linked data, and every task.
 
-use std::io;
-
 use super::{
     archive_analysis,
     child_processes::TimeLimit,
@@ -224,14 +222,13 @@ fn check_files(
     subject: DataSubject,
 ) -> std::result::Result<Outcome, ReadError> {
     let market = job.market();
-    let into_read_error = |error: Error| ReadError::Io(io::Error::other(error));
     let missing = |reason: String| Err(Rejection(reason).into());
-    if let Some(reason) = missing_data_reason(market, asset).map_err(into_read_error)? {
+    if let Some(reason) = missing_data_reason(market, asset)? {
         return missing(reason);
     }
     let limit = TimeLimit { seconds: market.settings().archives.max_seconds, what: "The data" };
-    let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id));
-    if let Some(upload) = upload.map_err(into_read_error)? {
+    let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id))?;
+    if let Some(upload) = upload {
         let staging_dir = market.blobs().staging_dir().map_err(ReadError::Io)?;
         let task = Task::CheckArchive {
             subject,

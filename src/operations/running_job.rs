@@ -3,6 +3,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    io,
     time::{Duration, Instant},
 };
 
@@ -223,7 +224,7 @@ impl<'a> RunningJob<'a> {
         let mut turn = self.turn.borrow_mut();
         let reply = match self.children.run(&mut turn, task, input, limit, &should_continue) {
             Err(ReadError::Canceled) if is_disk_full.get() => {
-                return Err(ReadError::Io(std::io::ErrorKind::StorageFull.into()));
+                return Err(ReadError::Io(io::ErrorKind::StorageFull.into()));
             }
             other => other?,
         };
@@ -320,5 +321,11 @@ pub fn rejection(error: ReadError) -> std::result::Result<Rejection, JobError> {
         ReadError::Canceled => Err(JobError::Stopped),
         ReadError::ProcessEnded(cause) => Err(JobError::Interrupted(cause)),
         ReadError::Io(cause) => Err(JobError::Failed(Error::internal(cause))),
+    }
+}
+
+impl From<Error> for ReadError {
+    fn from(error: Error) -> ReadError {
+        ReadError::Io(io::Error::other(error))
     }
 }

@@ -15,11 +15,11 @@ use uuid::Uuid;
 use super::{
     access::{Platform, check_open},
     cleanup,
-    running_job::{JobError, JobResult, RunningJob},
+    running_job::{JobResult, RunningJob},
     trace_lines::{Batch, LineReader},
+    upload_reading::fetch_upload,
 };
 use crate::{
-    blobs::UploadFile,
     domain::{
         collections::Collection,
         events::{EventData, TracesImportedData},
@@ -153,7 +153,7 @@ pub fn run(job: &RunningJob) -> JobResult {
     let Some(mut import) = job.market().read_blocking(find)? else { return job.finish(|_| Ok(())) };
     // The file of an import that has ended is deleted.
     let Some(upload) = import.upload else { return job.finish(|_| Ok(())) };
-    let file = fetch(job.market(), upload, import.size_bytes)?;
+    let file = fetch_upload(job.market(), upload, import.size_bytes)?;
     let mut source = TextReader::new(File::open(file.path()).map_err(Error::internal)?);
     source.skip(import.position.offset).map_err(Error::internal)?;
     let mut lines = LineReader::new(source, import.position);
@@ -185,17 +185,6 @@ pub(super) fn fail(writer: &Writer, row_id: TraceImportRowId, message: &str) -> 
 /// Finishes an import that failed too often. Imported traces stay.
 pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| fail(writer, job.trace_import_row_id(), UNREADABLE))
-}
-
-/// Returns the uploaded file, from another store if it is there.
-fn fetch(market: &Market, upload: Uuid, size_bytes: u64) -> std::result::Result<UploadFile, JobError> {
-    let mut reservation = None;
-    if !market.blobs().receives_parts() {
-        reservation = Some(market.reserve_space(size_bytes)?);
-    }
-    let file = market.blobs().fetch_upload(upload).map_err(Error::internal)?;
-    drop(reservation);
-    Ok(file)
 }
 
 /// Imports a batch in the transaction that stores the progress.

@@ -4,6 +4,7 @@
 use std::{fs::File, path::Path};
 
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use super::{child_processes::TimeLimit, running_job::RunningJob};
 use crate::{
@@ -11,7 +12,9 @@ use crate::{
         ReadError, Rejection,
         child::{Input, ReplyBytes, Task, Validate},
     },
-    error::Error,
+    blobs::UploadFile,
+    error::{Error, Result},
+    market::Market,
     store::{self, assets::LinkedUpload, upload_replies::ReplyKey},
 };
 
@@ -31,17 +34,11 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
         task: job.children().describe_task(task, limit).map_err(|error| ReadError::Io(error.into()))?,
         version: format!("{}/{version}", job.children().program_version()),
     };
-    let stored = job.market().read_blocking(|reader| store::upload_replies::find(reader.rows, &key));
-    if let Some(reply) = stored.map_err(into_read_error)? {
+    let stored = job.market().read_blocking(|reader| store::upload_replies::find(reader.rows, &key))?;
+    if let Some(reply) = stored {
         return job.parse_reply(&ReplyBytes::from_stored(reply)).map(Some);
     }
-    let mut reservation = None;
-    if !blobs.receives_parts() {
-        // The upload is downloaded from another store.
-        reservation = Some(job.market().reserve_space(upload.size_bytes).map_err(into_read_error)?);
-    }
-    let file = blobs.fetch_upload(upload.id).map_err(ReadError::Io)?;
-    drop(reservation);
+    let file = fetch_upload(job.market(), upload.id, upload.size_bytes)?;
     let archive = File::open(file.path()).map_err(ReadError::Io)?;
     match job.run_child(task, Input::File(archive, directory), limit) {
         Ok((result, reply)) => {
@@ -57,13 +54,15 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
     }
 }
 
-fn store_reply(job: &RunningJob, key: &ReplyKey, reply: &[u8]) -> std::result::Result<(), ReadError> {
-    let written = store::upload_replies::pack(reply).and_then(|reply| {
-        job.market().write_blocking(|writer| store::upload_replies::upsert(writer.rows, key, &reply))
-    });
-    written.map_err(into_read_error)
+fn store_reply(job: &RunningJob, key: &ReplyKey, reply: &[u8]) -> Result<()> {
+    let reply = store::upload_replies::pack(reply)?;
+    job.market().write_blocking(|writer| store::upload_replies::upsert(writer.rows, key, &reply))
 }
 
-fn into_read_error(error: Error) -> ReadError {
-    ReadError::Io(std::io::Error::other(error))
+/// Returns the file of an upload of this size. An upload in another store is downloaded.
+pub(super) fn fetch_upload(market: &Market, id: Uuid, size_bytes: u64) -> Result<UploadFile> {
+    let blobs = market.blobs();
+    // Until it is downloaded.
+    let _reservation = if blobs.receives_parts() { None } else { Some(market.reserve_space(size_bytes)?) };
+    blobs.fetch_upload(id).map_err(Error::internal)
 }
