@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     asset_changes,
     child_processes::TimeLimit,
-    data_analysis::{self, finish_analysis},
+    data_analysis::{self, finish_with, write_progress},
     data_structures,
     running_job::{self, JobResult, RunningJob},
     upload_reading::read_upload,
@@ -45,27 +45,17 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     // The data may have been detached.
     let Some(upload) = found else { return job.finish(|_| Ok(())) };
     job.wait_and_begin()?;
-    job.write_progress(|writer| {
-        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
-    })?;
+    write_progress(job, &DataProgress::analyzing())?;
     match analyze_upload(job, &upload) {
         Ok(Some(found)) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
-        Ok(None) => job.finish(|writer| {
-            finish_analysis(writer, asset_row_id, &DataProgress::copy_failed(UPLOAD_MISSING))
-        }),
-        Err(error) => {
-            let rejection = running_job::rejection(error)?;
-            job.finish(|writer| {
-                finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&rejection.0))
-            })
-        }
+        Ok(None) => finish_with(job, &DataProgress::copy_failed(UPLOAD_MISSING)),
+        Err(error) => finish_with(job, &DataProgress::analysis_failed(&running_job::rejection(error)?.0)),
     }
 }
 
 /// Records that the archive of an asset could not be analyzed, after the last attempt failed.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    let asset_row_id = job.asset_row_id();
-    job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(UNREADABLE)))
+    finish_with(job, &DataProgress::analysis_failed(UNREADABLE))
 }
 
 /// Returns the limits for reading archives.

@@ -3,13 +3,27 @@
 
 use std::collections::BTreeMap;
 
-use super::{asset_events, quality_runs};
+use super::{
+    asset_events, quality_runs,
+    running_job::{JobResult, RunningJob},
+};
 use crate::{
     domain::{inventory::Asset, replaced_values, row_ids::AssetRowId, taxonomy::Language, time::Timestamp},
     error::Result,
     market::Writer,
     store::{self, assets::DataProgress},
 };
+
+/// Shows the progress of the data of a job's asset while the job runs.
+pub(super) fn write_progress(job: &RunningJob, progress: &DataProgress) -> JobResult {
+    let asset = job.asset_row_id();
+    job.write_progress(|writer| store::assets::set_progress(writer.rows, asset, progress))
+}
+
+/// Ends a job with the final progress of the data of its asset.
+pub(super) fn finish_with(job: &RunningJob, progress: &DataProgress) -> JobResult {
+    job.finish(|writer| finish_analysis(writer, job.asset_row_id(), progress))
+}
 
 /// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
 pub fn finish_analysis(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {

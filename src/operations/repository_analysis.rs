@@ -6,7 +6,7 @@ use std::{cell::Cell, fs::File, io::ErrorKind, path::Path};
 use super::{
     asset_changes,
     child_processes::TimeLimit,
-    data_analysis::{self, finish_analysis},
+    data_analysis::{self, finish_with, write_progress},
     data_structures,
     running_job::{self, JobResult, RunningJob},
     world_repositories,
@@ -116,12 +116,6 @@ pub fn copy(job: &RunningJob) -> JobResult {
     }
 }
 
-/// Shows the progress of the copy while the job runs.
-fn write_progress(job: &RunningJob, progress: &DataProgress) -> JobResult {
-    let asset = job.asset_row_id();
-    job.write_progress(|writer| store::assets::set_progress(writer.rows, asset, progress))
-}
-
 /// Copies a repository into a directory that does not exist yet. The time and the size of the copy are limited by
 /// the settings. A full disk is a [`ReadError::Io`] of the kind [`ErrorKind::StorageFull`].
 pub fn fetch(
@@ -208,9 +202,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
         });
     }
     job.wait_and_begin()?;
-    job.write_progress(|writer| {
-        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
-    })?;
+    write_progress(job, &DataProgress::analyzing())?;
     match analyze_copy(job, &directory) {
         Ok(found) => {
             let metadata =
@@ -245,10 +237,6 @@ pub fn give_up_analyzing(job: &RunningJob) -> JobResult {
 fn find_linked(job: &RunningJob) -> Result<Option<LinkedRepository>> {
     // The repository may have been detached.
     job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.asset_row_id()))
-}
-
-fn finish_with(job: &RunningJob, progress: &DataProgress) -> JobResult {
-    job.finish(|writer| finish_analysis(writer, job.asset_row_id(), progress))
 }
 
 /// Returns the limits for copying and analyzing repositories.
