@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use marketplace_index::SortValues;
 
+use super::retention::in_batches;
 use crate::{
     domain::{browse::SortOrder, time::Timestamp},
     error::{Error, Result},
@@ -54,15 +55,8 @@ pub(super) fn next_prune_at(reader: &Reader) -> Result<Option<Timestamp>> {
 
 /// Deletes sort values that only expired cursors need, in transactions of bounded size. Returns their number.
 pub(super) fn prune_sort_changes(market: &Market) -> Result<u64> {
-    let mut count = 0;
-    loop {
-        let pruned = market.write_blocking(|writer| {
-            let since: Timestamp = writer.now.plus_days(-RETENTION_DAYS);
-            store::sort_changes::prune(writer.rows, since, MAX_PRUNED_PER_BATCH)
-        })?;
-        if pruned == 0 {
-            return Ok(count);
-        }
-        count += pruned as u64;
-    }
+    in_batches(market, 1, |writer| {
+        let since: Timestamp = writer.now.plus_days(-RETENTION_DAYS);
+        store::sort_changes::prune(writer.rows, since, MAX_PRUNED_PER_BATCH)
+    })
 }

@@ -1,6 +1,6 @@
 //! Idempotent requests: a client can send a request again, and it is executed only once.
 
-use super::quotas;
+use super::{quotas, retention::in_batches};
 use crate::{
     domain::{principals::Principal, time::Timestamp},
     error::{Error, Problem, Result},
@@ -112,15 +112,7 @@ pub fn next_expiry_at(reader: &Reader) -> Result<Option<Timestamp>> {
 
 /// Deletes all expired uses of keys, in transactions of bounded size. Returns their number.
 pub fn delete_expired(market: &Market) -> Result<u64> {
-    let mut count = 0;
-    loop {
-        let deleted = market.write_blocking(|writer| {
-            let since = retained_since(writer.now);
-            store::idempotency::delete_expired(writer.rows, since, MAX_DELETED_PER_BATCH)
-        })?;
-        count += deleted as u64;
-        if deleted < MAX_DELETED_PER_BATCH as usize {
-            return Ok(count);
-        }
-    }
+    in_batches(market, MAX_DELETED_PER_BATCH as usize, |writer| {
+        store::idempotency::delete_expired(writer.rows, retained_since(writer.now), MAX_DELETED_PER_BATCH)
+    })
 }

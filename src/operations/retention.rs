@@ -46,12 +46,14 @@ pub fn remove_old(market: &Market, platform: Platform) -> Result<Removed> {
             removed.events = market.write_blocking(|writer| trim_outbox(writer, platform, old))?;
         }
         for table in DATED_TABLES {
-            removed.other_rows += in_batches(market, |writer| {
+            removed.other_rows += in_batches(market, 1, |writer| {
                 store::event_retention::delete_older(writer.rows, *table, since, MAX_DELETED_PER_BATCH)
             })?;
         }
     }
-    in_batches(market, |writer| store::event_retention::delete_trimmed(writer.rows, MAX_DELETED_PER_BATCH))?;
+    in_batches(market, 1, |writer| {
+        store::event_retention::delete_trimmed(writer.rows, MAX_DELETED_PER_BATCH)
+    })?;
     Ok(removed)
 }
 
@@ -70,14 +72,19 @@ pub fn next_removal_at(reader: &Reader) -> Result<Option<Timestamp>> {
     Ok(first.map(|at| at.plus_days(keep_days)))
 }
 
-/// Repeats a deletion, each time in a transaction of its own, until it deletes nothing. Returns the number of deleted
-/// rows.
-fn in_batches(market: &Market, delete: impl Fn(&Writer) -> Result<usize>) -> Result<u64> {
+/// Repeats a deletion, each time in a transaction of its own, until it deletes fewer rows than `batch`. Returns the number of
+/// deleted rows.
+pub(super) fn in_batches(
+    market: &Market,
+    batch: usize,
+    delete: impl Fn(&Writer) -> Result<usize>,
+) -> Result<u64> {
     let mut count = 0;
     loop {
-        match market.write_blocking(|writer| delete(writer))? {
-            0 => return Ok(count),
-            deleted => count += deleted as u64,
+        let deleted = market.write_blocking(|writer| delete(writer))?;
+        count += deleted as u64;
+        if deleted < batch {
+            return Ok(count);
         }
     }
 }

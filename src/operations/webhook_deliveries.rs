@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Platform, webhooks};
+use super::{access::Platform, retention::in_batches, webhooks};
 use crate::{
     domain::{
         row_ids::{WebhookDeliveryRowId, WebhookRowId},
@@ -157,23 +157,17 @@ pub fn next_deletion_at(reader: &Reader) -> Result<Option<Timestamp>> {
 /// Deletes, in transactions of bounded size, deliveries that ended more than `events.keep_days` ago (none if that is 0),
 /// deliveries of deleted webhooks, and replaced secrets. Returns the number of deliveries.
 pub fn delete_old(market: &Market) -> Result<u64> {
-    let mut count = 0;
-    loop {
-        let deleted = market.write_blocking(|writer| {
-            store::webhooks::delete_ended_secrets(writer.rows, writer.now)?;
-            let ended = match writer.settings.events.keep_days {
-                0 => 0,
-                days => {
-                    let before = writer.now.plus_days(-i64::from(days));
-                    store::webhook_deliveries::delete_ended(writer.rows, before, MAX_DELETED_PER_BATCH)?
-                }
-            };
-            let limit = MAX_DELETED_PER_BATCH - ended;
-            Ok(ended + store::webhook_deliveries::delete_of_deleted_webhooks(writer.rows, limit)?)
-        })?;
-        count += u64::from(deleted);
-        if deleted < MAX_DELETED_PER_BATCH {
-            return Ok(count);
-        }
-    }
+    in_batches(market, MAX_DELETED_PER_BATCH as usize, |writer| {
+        store::webhooks::delete_ended_secrets(writer.rows, writer.now)?;
+        let ended = match writer.settings.events.keep_days {
+            0 => 0,
+            days => {
+                let before = writer.now.plus_days(-i64::from(days));
+                store::webhook_deliveries::delete_ended(writer.rows, before, MAX_DELETED_PER_BATCH)?
+            }
+        };
+        let limit = MAX_DELETED_PER_BATCH - ended;
+        let orphaned = store::webhook_deliveries::delete_of_deleted_webhooks(writer.rows, limit)?;
+        Ok((ended + orphaned) as usize)
+    })
 }
