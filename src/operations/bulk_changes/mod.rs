@@ -126,17 +126,13 @@ pub fn prepare(
 /// Returns the chosen assets as parameters of statements.
 fn resolve(rows: &store::Reader, team: TeamRowId, chosen: &Chosen) -> Result<ChosenAssets> {
     Ok(match chosen {
-        Chosen::Ids(ids) => ChosenAssets::Ids(team, distinct(ids)),
+        Chosen::Ids(ids) => ChosenAssets::Ids(team, ids.iter().copied().collect()),
         Chosen::Matching(filter) => {
             let mut filter = filter.clone();
             filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
             ChosenAssets::Matching(Box::new(filter.query))
         }
     })
-}
-
-fn distinct(ids: &[Uuid]) -> BTreeSet<Uuid> {
-    ids.iter().copied().collect()
 }
 
 /// Changes the chosen assets: at once, or if there are more than one transaction changes, by a job. Returns the ID of the
@@ -159,13 +155,9 @@ pub fn start(
     }
     let id = writer.new_id(Collection::BulkChanges);
     let row_id = store::bulk_changes::insert(rows, (id, team), action, vendor.key_id(), writer.now)?;
-    let selected = match chosen {
-        Chosen::Ids(ids) => store::bulk_changes::select_ids(rows, row_id, team, &distinct(ids))?,
-        Chosen::Matching(filter) => {
-            let mut filter = filter.clone();
-            filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
-            store::bulk_changes::select_matches(rows, row_id, &filter.query)?
-        }
+    let selected = match resolve(rows, team, chosen)? {
+        ChosenAssets::Ids(_, ids) => store::bulk_changes::select_ids(rows, row_id, team, &ids)?,
+        ChosenAssets::Matching(query) => store::bulk_changes::select_matches(rows, row_id, &query)?,
     };
     check_number(selected, shown)?;
     let mut change = find_by_row_id(rows, row_id)?;
