@@ -129,9 +129,7 @@ pub fn attach(
         };
         candidates.add_matches(&query, &selector.exclude_ids)?;
     }
-    let closed_kinds = closed_kinds(&deprecations);
-    let target =
-        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: true };
+    let target = target(listing, &deprecations, true);
     let counts = attach_candidates(writer, actor, (listing, change), &candidates, &target)?;
     let skipped = skip_counts(ids.len() as u64 - found, counts);
     let assets = list(writer.rows, vendor, listing.id)?;
@@ -153,8 +151,7 @@ pub fn attach_all(
     let candidates = Candidates::new(rows)?;
     let ids: BTreeSet<Uuid> = ids.iter().copied().collect();
     candidates.add_ids(team, &ids)?;
-    let closed_kinds = closed_kinds(&store::taxonomy::deprecations(rows)?);
-    let target = Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases };
+    let target = target(listing, &store::taxonomy::deprecations(rows)?, only_linked_codebases);
     let absent = candidates.absent_ids(team, &ids)?;
     check_refusals(rows, &absent, &candidates.list_refused(&target)?)?;
     attach_candidates(writer, actor, (listing, change), &candidates, &target).map(drop)
@@ -220,10 +217,15 @@ fn what_it_lacks(asset: &Asset) -> String {
     }
 }
 
-/// Returns the kinds that accept no new listings.
-pub(super) fn closed_kinds(deprecations: &Deprecations) -> Vec<Kind> {
+/// Returns what assets are attached to. With `only_linked_codebases`, only codebases with linked data can be attached.
+pub(super) fn target(
+    listing: &ListingRow,
+    deprecations: &Deprecations,
+    only_linked_codebases: bool,
+) -> Target {
     let kinds = Kind::ALL.iter().copied();
-    kinds.filter(|kind| !assets::accepts_new_listings(deprecations, *kind)).collect()
+    let closed_kinds = kinds.filter(|kind| !assets::accepts_new_listings(deprecations, *kind)).collect();
+    Target { team: listing.team, listing: listing.row_id, closed_kinds, only_linked_codebases }
 }
 
 /// Attaches the candidates that can be attached, and records the change of the listing.

@@ -15,10 +15,7 @@ use crate::{
     },
     error::{MAX_NAMED, Result},
     market::{Reader, Writer},
-    store::{
-        self,
-        listing_assets::{Candidates, Target},
-    },
+    store::{self, listing_assets::Candidates},
     string_enum::StringEnum,
 };
 
@@ -94,56 +91,44 @@ pub fn attach(
             candidates.add_matches(&filter.query, &[])?;
         }
     }
-    let closed_kinds = listing_assets::closed_kinds(&deprecations);
-    let target =
-        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: false };
-    let refused = candidates.list_refused(&target)?;
-    for reason in AttachSkip::ALL {
-        skipped.extend(skipped_for(rows, &refused, *reason)?);
-    }
+    let target = listing_assets::target(&listing, &deprecations, false);
+    skipped.extend(by_reason(rows, &candidates.list_refused(&target)?)?);
     let counts = listing_assets::attach_candidates(writer, actor, (&listing, change), &candidates, &target)?;
     Ok(AttachOutcome { attached: counts.attached, skipped })
 }
 
 /// Returns the result that [`attach`] would have for all assets that match a filter.
 pub fn preview(reader: &Reader, vendor: &Vendor, id: Uuid, mut filter: AssetFilter) -> Result<AttachOutcome> {
-    let (rows, team) = (reader.rows, vendor.team_row_id());
+    let rows = reader.rows;
     let listing = listings::find_own(rows, vendor, id)?;
     listing_changes::check(&listing, Operation::Attach)?;
     let deprecations = store::taxonomy::deprecations(rows)?;
     filter.resolve_kinds(&deprecations);
-    let closed_kinds = listing_assets::closed_kinds(&deprecations);
-    let target =
-        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: false };
+    let target = listing_assets::target(&listing, &deprecations, false);
     let (attached, refused) = store::listing_assets::preview(rows, &filter.query, &target)?;
-    let mut skipped = Vec::new();
-    for reason in AttachSkip::ALL {
-        skipped.extend(skipped_for(rows, &refused, *reason)?);
-    }
-    Ok(AttachOutcome { attached, skipped })
+    Ok(AttachOutcome { attached, skipped: by_reason(rows, &refused)? })
 }
 
-/// Returns the assets that were refused for a reason; `None` if there are none.
-fn skipped_for(
-    rows: &store::Reader,
-    refused: &[(AttachSkip, AssetRowId)],
-    reason: AttachSkip,
-) -> Result<Option<SkippedAssets>> {
-    let of_reason = || refused.iter().filter(|(found, _)| *found == reason).map(|(_, row_id)| *row_id);
-    let count = of_reason().count() as u64;
-    if count == 0 {
-        return Ok(None);
+/// Returns the assets that were refused, by reason.
+fn by_reason(rows: &store::Reader, refused: &[(AttachSkip, AssetRowId)]) -> Result<Vec<SkippedAssets>> {
+    let mut skipped = Vec::new();
+    for reason in AttachSkip::ALL {
+        let of_reason = || refused.iter().filter(|(found, _)| found == reason).map(|(_, row_id)| *row_id);
+        let mut first = Vec::new();
+        for row_id in of_reason().take(MAX_NAMED) {
+            let asset = store::assets::find_by_row_id(rows, row_id)?;
+            first.extend(asset.map(|asset| SkippedAsset {
+                missing: asset.missing_fields(),
+                id: asset.id,
+                title: asset.title,
+            }));
+        }
+        let count = of_reason().count() as u64;
+        if count > 0 {
+            skipped.push(SkippedAssets { reason: *reason, count, first });
+        }
     }
-    let mut first = Vec::new();
-    for row_id in of_reason().take(MAX_NAMED) {
-        let asset = store::assets::find_by_row_id(rows, row_id)?;
-        first.extend(asset.map(|asset| SkippedAsset {
-            missing: asset.missing_fields(),
-            id: asset.id,
-            title: asset.title,
-        }));
-    }
-    Ok(Some(SkippedAssets { reason, count, first }))
+    Ok(skipped)
 }
 
 /// Returns which of these assets are on one of the team's own listings.

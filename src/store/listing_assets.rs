@@ -115,19 +115,19 @@ pub struct AttachCounts {
 }
 
 /// What candidates are attached to, and which of them can be.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+#[derive(Clone, Debug)]
+pub struct Target {
     /// The vendor.
     pub team: TeamRowId,
     /// The listing.
     pub listing: ListingRowId,
     /// The kinds that accept no new listings.
-    pub closed_kinds: &'a [Kind],
+    pub closed_kinds: Vec<Kind>,
     /// Whether only codebases with linked data can be attached. Otherwise, all assets can that are not incomplete.
     pub only_linked_codebases: bool,
 }
 
-impl Target<'_> {
+impl Target {
     /// Returns the parameters of [`REASONS`].
     const fn parameters<'c>(&self, closed_kinds: &'c str) -> (ListingRowId, &'c str, TeamRowId, bool) {
         (self.listing, closed_kinds, self.team, self.only_linked_codebases)
@@ -189,14 +189,14 @@ impl<'w> Candidates<'w> {
     /// the reason.
     pub fn list_refused(&self, target: &Target) -> Result<Vec<(AttachSkip, AssetRowId)>> {
         let sql = format!("SELECT reason, asset FROM ({REASONS}) WHERE reason IS NOT NULL ORDER BY asset");
-        let closed_kinds = row::to_json(target.closed_kinds)?;
+        let closed_kinds = row::to_json(&target.closed_kinds)?;
         self.writer.query_all(&sql, target.parameters(&closed_kinds), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Appends all candidates that can be attached to a listing, in order of creation.
     pub fn attach(&self, target: &Target) -> Result<AttachCounts> {
-        let Target { listing, .. } = *target;
-        let closed_kinds = row::to_json(target.closed_kinds)?;
+        let listing = target.listing;
+        let closed_kinds = row::to_json(&target.closed_kinds)?;
         let parameters = target.parameters(&closed_kinds);
         let mut attached = AttachCounts::default();
         let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
@@ -239,7 +239,7 @@ pub fn preview(
     );
     let parameters = [
         Value::Integer(target.listing.0),
-        Value::Text(row::to_json(target.closed_kinds)?),
+        Value::Text(row::to_json(&target.closed_kinds)?),
         Value::Integer(target.team.0),
         Value::Integer(target.only_linked_codebases.into()),
     ];

@@ -20,11 +20,7 @@ use crate::{
     operations::{
         access::Vendor, asset_events, assets, linked_data, listing_assets, listing_changes, quality_runs,
     },
-    store::{
-        self,
-        bulk_changes::BulkChange,
-        listing_assets::{Candidates, Target},
-    },
+    store::{self, bulk_changes::BulkChange, listing_assets::Candidates},
 };
 
 /// Whether the assets of the next transactions are looked at.
@@ -178,9 +174,7 @@ fn attach_all(
     let candidates = Candidates::new(rows)?;
     let ids: BTreeSet<Uuid> = assets.iter().map(|asset| asset.id).collect();
     candidates.add_ids(team, &ids)?;
-    let closed_kinds = listing_assets::closed_kinds(&store::taxonomy::deprecations(rows)?);
-    let target =
-        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: false };
+    let target = listing_assets::target(&listing, &store::taxonomy::deprecations(rows)?, false);
     let refused = candidates.list_refused(&target)?;
     let attached = rows.in_savepoint(|| {
         listing_assets::attach_candidates(writer, Actor::Team, (&listing, allowed), &candidates, &target)
