@@ -1,7 +1,10 @@
 //! What operations do with the problems of a request.
 
 use crate::{
-    domain::problems::Problems,
+    domain::{
+        problems::Problems,
+        texts::{self, TextRule},
+    },
     error::{Error, Result},
 };
 
@@ -49,6 +52,11 @@ impl ProblemsExt for Problems {
     fn into_result(self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(Error::Invalid(self.into_vec())) }
     }
+}
+
+/// Fails if a text of a body, to which `path` leads, does not follow its rule.
+pub fn check_text(path: &[&str], text: &str, rule: TextRule) -> Result<()> {
+    texts::find_problem(path, text, rule).map_or(Ok(()), |problem| Err(Error::invalid(problem)))
 }
 
 #[cfg(test)]

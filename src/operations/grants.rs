@@ -12,7 +12,6 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, UploadGrantData},
         grants::{GRANT_HOURS, Grant, GrantOperation, GrantState},
-        problems::Problems,
         row_ids::GrantRowId,
         state_machine::StateMachine,
         teams::{Team, TeamRowId},
@@ -21,7 +20,7 @@ use crate::{
     },
     error::{Error, GoneCode, Result, quoted},
     market::{Market, Reader, Writer},
-    request_problems::ProblemsExt,
+    request_problems::check_text,
     store::{self, grants::PendingUpload},
 };
 
@@ -56,9 +55,8 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
             Error::not_found(format!("group {} of the team {}", quoted(name), quoted(&team_name)))
         })
     });
-    let (mut problems, title) = (Problems::default(), grant.title.trim());
-    problems.check_text(&["title"], title, texts::TITLE);
-    problems.into_result()?;
+    let title = grant.title.trim();
+    check_text(&["title"], title, texts::TITLE)?;
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
         row_id: GrantRowId(0),

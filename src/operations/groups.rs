@@ -12,6 +12,7 @@ use crate::{
     },
     error::{Error, Result, StateCode, quoted},
     market::{Reader, Writer},
+    request_problems::check_text,
     store::{self, groups::Group},
 };
 
@@ -70,9 +71,7 @@ fn emit(writer: &Writer, vendor: &Vendor, group: &Group, make: fn(GroupData) -> 
 
 /// Checks that a name follows its rule, and that no group of the team except `own` has it.
 fn check_name(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {
-    if let Some(problem) = texts::find_problem(&["name"], name, texts::GROUP_NAME) {
-        return Err(Error::invalid(problem));
-    }
+    check_text(&["name"], name, texts::GROUP_NAME)?;
     match store::groups::find_by_name(writer.rows, vendor.team_row_id(), name)? {
         Some(other) if Some(other.row_id) != own => Err(Error::Conflict(format!(
             "Your team already has a group named {}. Choose another name.",

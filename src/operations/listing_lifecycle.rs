@@ -24,6 +24,7 @@ use crate::{
     },
     error::{Error, Problem, Result, StateCode, refusal},
     market::Writer,
+    request_problems::check_text,
     store::{
         self,
         listing_history::{self, HistoryEvent},
@@ -277,7 +278,7 @@ fn decide_with_note(
 ) -> Result<ListingState> {
     let change = check(listing, operation)?;
     if let Some(note) = note {
-        check_note(note)?;
+        check_text(&["note"], note, texts::NOTE)?;
         reviews::end(writer, listing.row_id, operation, Some(note))?;
         store::quality_runs::set_review_feedback(writer.rows, listing.row_id, note)?;
         store::listings::set_review_feedback(writer.rows, listing.row_id, Some(note))?;
@@ -289,10 +290,6 @@ fn decide_with_note(
         store::listings::set_review_feedback(writer.rows, listing.row_id, feedback.as_deref())?;
     }
     record(writer, listing, change, actor, note)
-}
-
-fn check_note(note: &str) -> Result<()> {
-    texts::find_problem(&["note"], note, texts::NOTE).map_or(Ok(()), |problem| Err(Error::invalid(problem)))
 }
 
 fn check_sample(rows: &store::Reader, listing: &ListingRow) -> Result<()> {

@@ -7,6 +7,7 @@ use crate::{
     domain::{principals::PrincipalKind, texts, time::Timestamp},
     error::{Error, Result},
     market::{CheckContext, Market, Reader, Requester, Writer},
+    request_problems::check_text,
     store,
 };
 
@@ -35,9 +36,7 @@ pub fn start(writer: &mut Writer, _: Platform, text: Option<&str>) -> Result<()>
     let text = match text.map(str::trim_end) {
         None => &writer.settings.maintenance.text,
         Some(text) => {
-            if let Some(problem) = texts::find_problem(&["text"], text, texts::ANNOUNCEMENT) {
-                return Err(Error::invalid(problem));
-            }
+            check_text(&["text"], text, texts::ANNOUNCEMENT)?;
             text
         }
     };

@@ -13,6 +13,7 @@ use crate::{
     },
     error::{Error, Problem, Result},
     market::{CheckContext, Reader, Writer},
+    request_problems::check_text,
     store,
 };
 
@@ -50,9 +51,7 @@ pub fn set(writer: &mut Writer, vendor: &Vendor, text: &str) -> Result<()> {
 
 /// Returns the text of a payout setup as it is stored. Fails if it cannot be one.
 pub fn check(text: &str) -> Result<&str> {
-    if let Some(problem) = texts::find_problem(&["payout_setup"], text, texts::NOTE) {
-        return Err(Error::invalid(problem));
-    }
+    check_text(&["payout_setup"], text, texts::NOTE)?;
     parse(Some(text))?.ok_or_else(|| {
         let message = "State how the market pays your team.";
         Error::invalid(Problem::body(&["payout_setup"], "value_error", message))

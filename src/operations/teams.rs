@@ -18,7 +18,7 @@ use crate::{
     },
     error::{Error, NameList, Problem, Result, quoted},
     market::{Reader, Writer},
-    request_problems::ProblemsExt,
+    request_problems::{ProblemsExt, check_text},
     store::{self, teams::NewTeam},
 };
 
@@ -81,10 +81,8 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
 /// Returns a valid name without surrounding space.
 fn parse_name(text: &str) -> Result<&str> {
     let name = text.trim();
-    match texts::find_problem(&["name"], name, texts::TEAM_NAME) {
-        None => Ok(name),
-        Some(problem) => Err(Error::invalid(problem)),
-    }
+    check_text(&["name"], name, texts::TEAM_NAME)?;
+    Ok(name)
 }
 
 fn check_tier(tier: u8) -> Result<()> {

@@ -8,7 +8,6 @@ use crate::{
     domain::{
         collections::Collection,
         events::{EventData, EventType, WebhookData, WebhookDisabledData, WebhookRotatedData},
-        problems::Problems,
         teams::TeamRowId,
         texts,
         webhook_messages::{Message, SigningSecret},
@@ -17,7 +16,7 @@ use crate::{
     error::{Error, Problem, Result},
     http_client::{self, AddressError},
     market::{Market, Writer},
-    request_problems::ProblemsExt,
+    request_problems::check_text,
     store::{
         self,
         webhook_deliveries::NewDelivery,
@@ -130,9 +129,7 @@ pub(super) fn insert(
 }
 
 fn check_description(description: &str) -> Result<()> {
-    let mut problems = Problems::default();
-    problems.check_text(&["description"], description, texts::WEBHOOK_DESCRIPTION);
-    problems.into_result()
+    check_text(&["description"], description, texts::WEBHOOK_DESCRIPTION)
 }
 
 fn check_quota(writer: &Writer, team: Option<TeamRowId>) -> Result<()> {
