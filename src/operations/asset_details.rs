@@ -149,8 +149,7 @@ pub fn find_run(reader: &Reader, vendor: &Vendor, asset: Uuid, run: Uuid) -> Res
     let asset = assets::find(reader.rows, vendor, asset, None)?;
     let found = store::quality_runs::find_of_asset(reader.rows, asset.row_id, run)?;
     let run = found.ok_or_else(|| Error::not_found("quality run"))?;
-    let checks = store::quality_checks::list(reader.rows, run.row_id)?;
-    Ok((asset, CheckedRun::new(run, checks)))
+    Ok((asset, CheckedRun::read(reader.rows, run)?))
 }
 
 /// An asset, and what a form that changes it offers.

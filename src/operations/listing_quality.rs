@@ -78,9 +78,8 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
 /// run replace its checks. The caller must check access.
 pub(super) fn latest_run(rows: &store::Reader, listing: ListingRowId) -> Result<Option<CheckedRun>> {
     let Some(run) = store::quality_runs::find_latest_of_listing(rows, listing)? else { return Ok(None) };
-    let checks = store::quality_checks::list(rows, run.row_id)?;
     let newer = store::quality_checks::list_newer_of_assets(rows, listing, &run)?;
-    let mut latest = CheckedRun::new(run, checks);
+    let mut latest = CheckedRun::read(rows, run)?;
     latest.replace_checks(newer);
     Ok(Some(latest))
 }

@@ -34,8 +34,7 @@ pub fn find_run(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(TeamRun, 
     let summary: TeamRun = team_records::find(reader.rows, vendor, id)?;
     let run = store::quality_runs::find(reader.rows, id)?;
     let run = run.ok_or_else(|| Error::internal("a quality run disappeared while it was read"))?;
-    let checks = store::quality_checks::list(reader.rows, run.row_id)?;
-    Ok((summary, CheckedRun::new(run, checks)))
+    Ok((summary, CheckedRun::read(reader.rows, run)?))
 }
 
 /// Returns what the checks found in the latest runs of the team's assets and listings, among its newest

@@ -58,12 +58,10 @@ pub struct CheckedRun {
 }
 
 impl CheckedRun {
-    /// Creates a run with its own checks, from which its verdict follows.
-    pub fn new(run: RunRow, checks: Vec<CheckRow>) -> CheckedRun {
-        let outcomes = checks
-            .iter()
-            .map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
-        CheckedRun { has_passed: is_run_passed(run.status, outcomes), run, checks }
+    /// Reads the checks of a run.
+    pub fn read(rows: &store::Reader, run: RunRow) -> Result<CheckedRun> {
+        let checks = store::quality_checks::list(rows, run.row_id)?;
+        Ok(CheckedRun { has_passed: has_passed(run.status, &checks), run, checks })
     }
 
     /// Replaces the checks of assets by those of newer runs of the assets themselves. The verdict stays.
@@ -83,6 +81,11 @@ impl CheckedRun {
         shown.extend(newer.into_iter().flatten());
         self.checks = shown;
     }
+}
+
+fn has_passed(status: RunStatus, checks: &[CheckRow]) -> bool {
+    let outcome = |check: &CheckRow| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status };
+    is_run_passed(status, checks.iter().map(outcome))
 }
 
 /// Starts a run for the linked data of an asset. The run waits until the data has been analyzed. Fails,
@@ -105,11 +108,8 @@ pub fn start_asset_run(writer: &mut Writer, asset: &Asset, triggered_by: RunTrig
 
 /// Returns the latest run of an asset, with its checks.
 pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<CheckedRun>> {
-    let Some(run) = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)? else {
-        return Ok(None);
-    };
-    let checks = store::quality_checks::list(reader.rows, run.row_id)?;
-    Ok(Some(CheckedRun::new(run, checks)))
+    let run = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)?;
+    run.map(|run| CheckedRun::read(reader.rows, run)).transpose()
 }
 
 /// Starts a run for a listing and all its assets. Called when a listing is submitted.
@@ -142,7 +142,7 @@ fn insert_run(
         );
         return Err(Error::InvalidState(StateCode::RunInProgress, message));
     }
-    let price = run_price(writer);
+    let price = price(writer.settings);
     charge(writer, writer.new_id(Collection::LedgerEntries), team, title, price)?;
     let run = NewRun {
         id: writer.new_id(Collection::QualityRuns),
@@ -170,11 +170,6 @@ fn insert_run(
     };
     writer.emit(Some(team), row.id, &EventData::QualityRunStarted(data))?;
     Ok((row_id, RunStart { subject_id: id, run_id: row.id, run_number: row.run_number, status: row.status }))
-}
-
-/// Returns the price of a run.
-pub fn run_price(writer: &Writer) -> Cents {
-    price(writer.settings)
 }
 
 /// Returns the price of a run that the settings state.
@@ -255,9 +250,7 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
     let row_id = run.run.row_id;
     store::quality_runs::finish(writer.rows, row_id, RunStatus::Completed, None, true, writer.now)?;
     let checks = store::quality_checks::list(writer.rows, row_id)?;
-    let outcomes =
-        checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
-    let has_passed = is_run_passed(RunStatus::Completed, outcomes);
+    let has_passed = has_passed(RunStatus::Completed, &checks);
     if let Subject::Listing(listing) = run.subject {
         // The result applies only to the assets and the data that the run inspected.
         let is_same = store::quality_runs::list_listing_assets(writer.rows, listing)? == run.assets;
