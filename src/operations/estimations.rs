@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     domain::{
-        assets::{Kind, RepositoryChannel},
+        assets::Kind,
         estimation_requests::{EstimationRequest, MAX_PENDING, Reading},
         estimations::{
             self as rules, Estimation, EstimationColumn, EstimationField, EstimationStatus, Summary,
@@ -28,7 +28,6 @@ use crate::{
     market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, estimations::NewEstimation},
-    string_enum::StringEnum,
 };
 
 /// Returns the team's estimations that match all conditions, newest first.
@@ -140,7 +139,7 @@ pub fn add_to_inventory(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Resul
     if estimation.asset.is_some() {
         return Err(Error::Conflict("The repository is in your inventory already.".to_owned()));
     }
-    let channel = RepositoryChannel::parse(estimation.channel.as_str());
+    let channel = estimation.channel.repository();
     let channel = channel.filter(|_| estimation.kind == Kind::Codebase).ok_or_else(|| {
         Error::Conflict("Only repositories that were estimated as codebases can be added.".to_owned())
     })?;

@@ -9,9 +9,7 @@ use super::{
 use crate::{
     artifacts::{ReadError, analyses::RepositoryAnalysis},
     domain::{
-        assets::{Channel, Kind, RepositoryChannel},
-        estimation_requests::Reading,
-        estimations::RepositoryMetrics,
+        assets::Kind, estimation_requests::Reading, estimations::RepositoryMetrics,
         jobs::MAX_INTERRUPTED_STARTS,
     },
     error::{Error, Result},
@@ -35,8 +33,7 @@ pub fn run(job: &RunningJob) -> JobResult {
     let found = market.read_blocking(|reader| store::estimations::find_pending(reader.rows, row_id))?;
     let Some(pending) = found else { return job.finish(|_| Ok(())) };
     let estimation = pending.estimation;
-    let Some(channel) = repository_channel(estimation.channel).filter(|_| estimation.kind == Kind::Codebase)
-    else {
+    let Some(channel) = estimation.channel.repository().filter(|_| estimation.kind == Kind::Codebase) else {
         return finish(job, |_| Ok(Reading::NoRates));
     };
     job.begin()?;
@@ -89,13 +86,4 @@ fn measure(writer: &Writer, found: RepositoryAnalysis) -> Result<RepositoryMetri
             files.languages.bytes,
         ),
     })
-}
-
-const fn repository_channel(channel: Channel) -> Option<RepositoryChannel> {
-    match channel {
-        Channel::Github => Some(RepositoryChannel::Github),
-        Channel::Gitlab => Some(RepositoryChannel::Gitlab),
-        Channel::Bitbucket => Some(RepositoryChannel::Bitbucket),
-        Channel::Zip => None,
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::string_enum::string_enum;
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The kind of an asset. The API calls it `sku`, asset type, or slug.
@@ -61,6 +61,13 @@ string_enum! {
         Gitlab = "gitlab",
         /// A Bitbucket repository.
         Bitbucket = "bitbucket",
+    }
+}
+
+impl Channel {
+    /// Returns the host of a repository; `None` for other data.
+    pub fn repository(self) -> Option<RepositoryChannel> {
+        RepositoryChannel::parse(self.as_str())
     }
 }
 
