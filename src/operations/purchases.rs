@@ -336,3 +336,9 @@ fn check_refund_window(context: &CheckContext, purchase: &PurchaseRow) -> Result
 pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<PurchaseRow> {
     store::purchases::find(rows, id)?.ok_or_else(|| Error::not_found("purchase"))
 }
+
+/// Returns the purchase with this ID if the team made it.
+pub(super) fn find_own(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<PurchaseRow> {
+    let found = store::purchases::find(rows, id)?.filter(|purchase| purchase.buyer == buyer.team_row_id());
+    found.ok_or_else(|| Error::not_found("purchase"))
+}

@@ -99,7 +99,7 @@ pub struct Archive {
 /// Returns the receipt of a purchase of the team. A fixed number of statements.
 pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt> {
     let rows = reader.rows;
-    let row = &find_own(rows, buyer, purchase)?;
+    let row = &purchases::find_own(rows, buyer, purchase)?;
     let mut purchase: TeamPurchase = team_records::find(rows, buyer, row.id)?;
     let buyer = buyer.team();
     let mut buyer_name = buyer.name.clone();
@@ -129,13 +129,13 @@ pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt
 
 /// Returns the attestation of a purchase of the team as it is delivered; `None` if there is none. A refund does not delete it.
 pub fn attestation(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Option<Vec<u8>>> {
-    let row = find_own(reader.rows, buyer, purchase)?;
+    let row = purchases::find_own(reader.rows, buyer, purchase)?;
     store::attestations::find_envelope(reader.rows, row.row_id)
 }
 
 /// Returns the proof that the attestation of a purchase of the team is in the log.
 pub fn proof(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Vec<u8>> {
-    attestation_log::proof(reader, find_own(reader.rows, buyer, purchase)?.row_id)
+    attestation_log::proof(reader, purchases::find_own(reader.rows, buyer, purchase)?.row_id)
 }
 
 /// Returns a page of the assets of a purchase of the team: at most `limit` and [`MAX_PAGE_LINES`] of them.
@@ -146,7 +146,7 @@ pub fn manifest(
     after: Option<AssetRowId>,
     limit: u32,
 ) -> Result<ManifestPage> {
-    let row = find_own(reader.rows, buyer, purchase)?;
+    let row = purchases::find_own(reader.rows, buyer, purchase)?;
     let bundle = store::bundles::find_for_purchase(reader.rows, row.row_id)?;
     page(reader.rows, &row, bundle.as_ref(), after.unwrap_or(AssetRowId(0)), limit.min(MAX_PAGE_LINES))
 }
@@ -154,14 +154,8 @@ pub fn manifest(
 /// Starts the preparation of the bundle of a completed purchase of the team, unless it is already prepared. Fails if the
 /// purchase was refunded.
 pub fn request_preparation(writer: &mut Writer, buyer: &Buyer, purchase: Uuid) -> Result<()> {
-    let row = find_own(writer.rows, buyer, purchase)?;
+    let row = purchases::find_own(writer.rows, buyer, purchase)?;
     bundles::request_preparation(writer, row.listing_id, LinkHolder::Purchase(row.id))
-}
-
-fn find_own(rows: &store::Reader, buyer: &Buyer, purchase: Uuid) -> Result<PurchaseRow> {
-    let found = store::purchases::find(rows, purchase)?;
-    let found = found.filter(|purchase| purchase.buyer == buyer.team_row_id());
-    found.ok_or_else(|| Error::not_found("purchase"))
 }
 
 fn refundable_until(context: &CheckContext, row: &PurchaseRow) -> Option<Timestamp> {
