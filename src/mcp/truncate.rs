@@ -48,18 +48,17 @@ pub fn truncate_value(
         else {
             break;
         };
-        let latest = describe_truncation(&steps, shape, origin, shown, total);
+        let (latest, rest_start) = describe_truncation(&steps, shape, origin, shown, total);
         // Earlier truncations in a part that is now removed no longer matter.
         let prefix = format!("{}[", latest.path);
-        let rest_start = latest.rest_start;
         truncations.retain(|earlier| {
             let index =
                 earlier.path.strip_prefix(&prefix).and_then(|rest| rest.split(']').next()?.parse().ok());
             index.is_none_or(|index: usize| index < rest_start)
         });
-        match truncations.iter_mut().find(|earlier| earlier.path == latest.truncation.path) {
-            Some(earlier) => *earlier = Truncation { total: earlier.total, ..latest.truncation },
-            None => truncations.push(latest.truncation),
+        match truncations.iter_mut().find(|earlier| earlier.path == latest.path) {
+            Some(earlier) => *earlier = Truncation { total: earlier.total, ..latest },
+            None => truncations.push(latest),
         }
     }
     truncations
@@ -111,21 +110,15 @@ struct PathStep {
     index: usize,
 }
 
-/// A truncation with the original index of the first part that was removed.
-struct LocatedTruncation {
-    truncation: Truncation,
-    path: String,
-    rest_start: usize,
-}
-
-/// Describes the truncation of the part at the end of these steps, with paths from the original value.
+/// Describes the truncation of the part at the end of these steps, with paths from the original value. Also returns the original
+/// index of the first part that was removed.
 fn describe_truncation(
     steps: &[PathStep],
     shape: &Shape,
     origin: &Origin,
     shown: usize,
     total: usize,
-) -> LocatedTruncation {
+) -> (Truncation, usize) {
     let (mut path, mut shape, mut origin) = (String::new(), Some(shape), origin);
     for PathStep { name, index } in steps {
         match (shape, name) {
@@ -144,7 +137,7 @@ fn describe_truncation(
     let rest_start = origin.index(shown);
     let end = origin.end().map_or(String::new(), |end| end.to_string());
     let rest = format!("{path}[{rest_start}:{end}]");
-    LocatedTruncation { truncation: Truncation { path: path.clone(), shown, total, rest }, path, rest_start }
+    (Truncation { path, shown, total, rest }, rest_start)
 }
 
 /// Truncates the longest list, map or string by at least `excess` bytes, or else to half of its parts. Evidence in a record, and
