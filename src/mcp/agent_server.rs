@@ -188,12 +188,11 @@ impl AgentServer {
 
 /// Returns the error for a call with an operator key: agents act for teams.
 fn operator_key(error: &Error) -> ErrorData {
-    let error = ToolError::invalid_argument(
+    ErrorData::from(ToolError::invalid_argument(
         ToolErrorCode::Api(Code::MarketplaceRoleRequired),
         error.message(),
         "Tell the user to configure this server with an API key of a team.",
-    );
-    error.to_protocol_error()
+    ))
 }
 
 /// Returns the error for a call without a valid API key.

@@ -116,18 +116,20 @@ impl ToolError {
         json!({"error": error})
     }
 
-    /// Returns the error as a protocol error, for methods whose results cannot contain one.
-    pub fn to_protocol_error(&self) -> ErrorData {
-        let data = Some(self.to_json());
-        match self.code {
-            ToolErrorCode::Api(Code::InternalError) => ErrorData::internal_error(self.message.clone(), data),
-            _ => ErrorData::invalid_params(self.message.clone(), data),
-        }
-    }
-
     /// Returns the error as the result of a tool call.
     pub fn to_tool_result(&self) -> CallToolResult {
         CallToolResult::error(vec![ContentBlock::text(self.to_json().to_string())])
+    }
+}
+
+/// The error as a protocol error, for methods whose results cannot contain one.
+impl From<ToolError> for ErrorData {
+    fn from(error: ToolError) -> ErrorData {
+        let data = Some(error.to_json());
+        match error.code {
+            ToolErrorCode::Api(Code::InternalError) => ErrorData::internal_error(error.message, data),
+            _ => ErrorData::invalid_params(error.message, data),
+        }
     }
 }
 

@@ -198,18 +198,10 @@ async fn compare_listings(
          vendors' claims; checks and figures are evidence.",
     )];
     for id in ids {
-        let listing = agents
-            .run_tool_by_name(caller, "get_listing", json!({"listing_id": id, "fields": LISTING_FIELDS}))
-            .await;
-        let listing = listing.map_err(|error| error.to_protocol_error())?;
-        let quality = agents
-            .run_tool_by_name(
-                caller,
-                "get_listing_quality",
-                json!({"listing_id": id, "fields": QUALITY_FIELDS}),
-            )
-            .await;
-        let quality = quality.map_err(|error| error.to_protocol_error())?;
+        let arguments = json!({"listing_id": id, "fields": LISTING_FIELDS});
+        let listing = agents.run_tool_by_name(caller, "get_listing", arguments).await?;
+        let arguments = json!({"listing_id": id, "fields": QUALITY_FIELDS});
+        let quality = agents.run_tool_by_name(caller, "get_listing_quality", arguments).await?;
         // The texts have their notices first.
         let text = format!(r#"{{"listing":{},"quality":{}}}"#, listing.text, quality.text);
         let kind = Some("application/json".to_owned());
@@ -225,14 +217,10 @@ async fn explain_incomplete(
     id: &str,
 ) -> Result<Vec<PromptMessage>, ErrorData> {
     let id = suggested_ids::ids_in(id).first().copied().unwrap_or_default();
-    let asset = agents.run_tool_by_name(caller, "get_asset", json!({"asset_id": id})).await;
-    let mut asset = asset.map_err(|error| error.to_protocol_error())?;
+    let mut asset = agents.run_tool_by_name(caller, "get_asset", json!({"asset_id": id})).await?;
     if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {
         let arguments = json!({"asset_id": id, "kind": kind});
-        asset = agents
-            .run_tool_by_name(caller, "get_asset", arguments)
-            .await
-            .map_err(|error| error.to_protocol_error())?;
+        asset = agents.run_tool_by_name(caller, "get_asset", arguments).await?;
     }
     let stage = asset.value["stage"].as_str().unwrap_or_default();
     let text = format!(

@@ -93,7 +93,7 @@ pub async fn read_resource(
                 ToolErrorCode::Api(Code::NotFound) | ToolErrorCode::InvalidArguments => {
                     not_found(error.message)
                 }
-                _ => error.to_protocol_error(),
+                _ => error.into(),
             })?;
             Ok(contents(JSON, output.text))
         }
@@ -107,10 +107,7 @@ async fn load_taxonomy(agents: &AgentServer, caller: &Caller) -> Result<Value, E
         let mut offset = json!(0);
         while !offset.is_null() {
             let arguments = json!({"kind": kind, "limit": MAX_LIMIT, "offset": offset});
-            let output = agents
-                .run_tool_by_name(caller, "list_taxonomy", arguments)
-                .await
-                .map_err(|error| error.to_protocol_error())?;
+            let output = agents.run_tool_by_name(caller, "list_taxonomy", arguments).await?;
             offset = output.value[NEXT_OFFSET].clone();
             for (name, values) in output.value.as_object().into_iter().flatten() {
                 let Value::Array(values) = values else { continue };
