@@ -29,17 +29,16 @@ pub fn parse(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<Ve
     };
     match input {
         Some(value) if is_all(value) => Ok(Vec::new()),
-        Some(value) => parse_paths(tool, variant, Some(value)),
-        None => parse_paths(tool, variant, Some(&json!(tool.entry.text.row))),
+        Some(value) => parse_paths(tool, variant, value),
+        None => parse_paths(tool, variant, &json!(tool.entry.text.row)),
     }
 }
 
 /// Parses and validates the paths of the fields to return.
-fn parse_paths(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<Vec<FieldPath>, ToolError> {
-    let texts: Vec<&Value> = match input {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(texts)) => texts.iter().collect(),
-        Some(text) => vec![text],
+fn parse_paths(tool: &Tool, variant: &Variant, input: &Value) -> Result<Vec<FieldPath>, ToolError> {
+    let texts = match input {
+        Value::Array(texts) => texts.as_slice(),
+        text => std::slice::from_ref(text),
     };
     let mut paths: Vec<FieldPath> = Vec::new();
     let mut count = 0;
