@@ -56,10 +56,7 @@ pub struct Restore {
 
 /// Parses a time, or a day. A day means its last moment.
 fn parse_time(text: &str) -> Result<Timestamp, String> {
-    let day = || {
-        let start = Day::parse(text).and_then(|day| Timestamp::parse(&format!("{day}T00:00:00Z")))?;
-        Some(start.plus_days(1).plus_micros(-1))
-    };
+    let day = || Some(Day::parse(text)?.start().plus_days(1).plus_micros(-1));
     Timestamp::parse(text)
         .or_else(day)
         .ok_or_else(|| "write it as 2026-11-28T12:00:00Z, or as 2026-11-28 for the end of a day".to_owned())

@@ -29,8 +29,7 @@ pub fn find(reader: &Reader, _: Platform) -> Result<Overview> {
 
 /// Returns the beginning of the first of the last days, in UTC.
 fn start_of(now: Timestamp, days: u16) -> Timestamp {
-    let midnight = Timestamp::parse(&format!("{}T00:00:00Z", now.day())).unwrap_or(now);
-    midnight.plus_days(1 - i64::from(days))
+    now.day().start().plus_days(1 - i64::from(days))
 }
 
 #[cfg(test)]

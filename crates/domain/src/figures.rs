@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::{record_filters::Period, time::Timestamp};
+use super::{
+    record_filters::Period,
+    time::{Day, Timestamp},
+};
 use crate::string_enum::string_enum;
 
 /// Microseconds of a day.
@@ -106,7 +109,7 @@ impl Step {
     pub fn start(self, name: &str) -> Option<Timestamp> {
         match self {
             Step::Month => Month::parse(name).map(Month::start),
-            Step::Day | Step::Week => Timestamp::parse(&format!("{name}T00:00:00Z")),
+            Step::Day | Step::Week => Day::parse(name).map(Day::start),
         }
     }
 
@@ -145,7 +148,7 @@ impl Range {
 
     /// Returns a range that ends now.
     pub fn last(preset: Preset, now: Timestamp) -> Range {
-        let today = Timestamp(now.0.div_euclid(DAY_MICROS) * DAY_MICROS);
+        let today = now.day().start();
         let since = match preset {
             Preset::Days30 => Some(today.plus_days(-29)),
             Preset::Days90 => Some(today.plus_days(-89)),

@@ -39,10 +39,9 @@ impl Period {
     /// Creates a period from two texts, each a day or an RFC 3339 time. It includes the last day. Returns the name of the
     /// text that is neither.
     pub fn parse(since: Option<&str>, until: Option<&str>) -> Result<Period, &'static str> {
-        let start_of = |day: Day| Timestamp::parse(&format!("{day}T00:00:00Z"));
-        let parse_start = |text: &str| Timestamp::parse(text).or_else(|| start_of(Day::parse(text)?));
+        let parse_start = |text: &str| Timestamp::parse(text).or_else(|| Some(Day::parse(text)?.start()));
         let parse_end = |text: &str| match Day::parse(text) {
-            Some(day) => start_of(day).map(|start| start.plus_days(1)),
+            Some(day) => Some(day.start().plus_days(1)),
             None => Timestamp::parse(text).map(|at| Timestamp(at.0.saturating_add(1))),
         };
         let since = since.map(|text| parse_start(text).ok_or("since")).transpose()?;

@@ -100,6 +100,11 @@ impl Day {
         // Many languages have no year 0.
         day.filter(|day| day.year() > 0).map(Day)
     }
+
+    /// Returns the time at which the day begins in UTC.
+    pub fn start(self) -> Timestamp {
+        Timestamp(self.0.midnight().assume_utc().unix_timestamp() * MICROS_PER_SECOND)
+    }
 }
 
 impl fmt::Display for Day {

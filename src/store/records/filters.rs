@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Reader, pages::PageQuery};
 use crate::{
-    domain::time::{Day, Timestamp},
+    domain::time::Day,
     error::{Error, Result},
 };
 
@@ -181,8 +181,7 @@ const MICROS_OF_DAY: i64 = 86_400_000_000;
 
 /// Returns the time at which a day begins, in microseconds. A text that is not a day matches nothing.
 fn start_of_day(value: &Value) -> Option<i64> {
-    let day = Day::parse(value.as_str()?)?;
-    Timestamp::parse(&format!("{day}T00:00:00Z")).map(|start| start.0)
+    Some(Day::parse(value.as_str()?)?.start().0)
 }
 
 /// Returns the parameter for a value that is stored as it is.
