@@ -4,35 +4,27 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use time::UtcDateTime;
 
-use crate::time::Timestamp;
+use crate::{
+    filters::variant_strings,
+    string_enum::{StringEnum, string_enum},
+    time::Timestamp,
+};
 
-/// A period of the calendar, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Period {
-    /// An hour.
-    Hourly,
-    /// A day.
-    Daily,
-    /// A week, which begins on Monday.
-    Weekly,
-    /// A month.
-    Monthly,
+string_enum! {
+    /// A period of the calendar, in UTC. The shortest is the first.
+    Period {
+        /// An hour.
+        Hourly = "hourly",
+        /// A day.
+        Daily = "daily",
+        /// A week, which begins on Monday.
+        Weekly = "weekly",
+        /// A month.
+        Monthly = "monthly",
+    }
 }
 
 impl Period {
-    /// All periods, shortest first.
-    pub const ALL: [Period; 4] = [Period::Hourly, Period::Daily, Period::Weekly, Period::Monthly];
-
-    /// Returns the name in a rule.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Period::Hourly => "hourly",
-            Period::Daily => "daily",
-            Period::Weekly => "weekly",
-            Period::Monthly => "monthly",
-        }
-    }
-
     /// Returns the number of the period that contains this time. A later period has a larger number.
     fn number(self, time: Timestamp) -> i64 {
         let hours = time.seconds().div_euclid(3600);
@@ -65,13 +57,13 @@ impl FromStr for Retention {
         let mut counts: Vec<(Period, u32)> = Vec::new();
         for part in text.split(',') {
             let invalid = || {
-                let names = Period::ALL.map(Period::name).join(", ");
+                let names = variant_strings::<Period>().join(", ");
                 format!(
                     "{part:?} is not a number of periods; write for instance `daily=7,weekly=4` (periods: {names})"
                 )
             };
             let (name, count) = part.trim().split_once('=').ok_or_else(invalid)?;
-            let period = Period::ALL.into_iter().find(|period| period.name() == name).ok_or_else(invalid)?;
+            let period = Period::parse(name).ok_or_else(invalid)?;
             let count: u32 = count.parse().map_err(|_| invalid())?;
             if !(1..=MAX_COUNT).contains(&count) {
                 return Err(format!("{name} must be between 1 and {MAX_COUNT}, but is {count}"));
@@ -89,7 +81,7 @@ impl FromStr for Retention {
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> =
-            self.0.iter().map(|(period, count)| format!("{}={count}", period.name())).collect();
+            self.0.iter().map(|(period, count)| format!("{}={count}", period.as_str())).collect();
         f.write_str(&parts.join(","))
     }
 }
