@@ -17,6 +17,7 @@ use crate::{
     error::{Error, ErrorChain, Result},
     market::Market,
     store,
+    string_enum::StringEnum,
 };
 
 /// Delay before jobs are looked for again if that failed.
@@ -28,7 +29,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
     let children = ChildProcesses::new(market);
     let mut has_run = true;
     while std::mem::take(&mut has_run) {
-        for queue in Queue::ALL {
+        for queue in Queue::ALL.iter().copied() {
             while keep_running() {
                 let Some(job) = jobs::claim(market, queue, 0)? else { break };
                 jobs::run(market, job, &children, keep_running)?;
@@ -121,7 +122,7 @@ fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> 
     let started_at = market.clock().now();
     bring_forward(market, started_at)?;
     let next_step = market.run_due_steps()?;
-    for queue in Queue::ALL {
+    for queue in Queue::ALL.iter().copied() {
         let max_running = jobs::max_running(queue, &market.settings().jobs);
         while !threads.is_stopped() {
             let running = threads.count_jobs(queue);

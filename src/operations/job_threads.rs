@@ -7,6 +7,7 @@ use crate::{
     domain::jobs::Queue,
     error::{Error, Result},
     market::{BackgroundSignal, Market},
+    string_enum::StringEnum,
 };
 
 /// What the threads work with.

@@ -186,10 +186,6 @@ fn is_json<T: DeserializeOwned>(text: &str) -> bool {
     serde_json::from_str::<T>(text).is_ok()
 }
 
-fn is_queue(text: &str) -> bool {
-    Queue::ALL.iter().any(|queue| queue.as_str() == text)
-}
-
 fn closed_set(table: &str, column: &str) -> Option<Accepts> {
     Some(match (table, column) {
         ("announcement", "level") => is_of::<AnnouncementLevel>,
@@ -210,7 +206,7 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
         ("hub_ingests", "status") => is_of::<IngestStatus>,
         ("jobs" | "ended_jobs", "kind") => is_of::<JobKind>,
         ("ended_jobs", "state") => is_of::<JobState>,
-        ("jobs" | "job_claims", "queue") => is_queue,
+        ("jobs" | "job_claims", "queue") => is_of::<Queue>,
         ("keys", "kind") | ("idempotency_keys", "principal_kind") => is_of::<PrincipalKind>,
         ("keys", "scope") => is_of::<KeyScope>,
         ("keys", "team_scope") => is_of::<TeamKeyScope>,

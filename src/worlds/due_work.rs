@@ -228,7 +228,7 @@ impl DueWork<'_> {
     fn run_jobs(&self) -> Result<bool> {
         let market = self.market;
         let (mut children, mut place) = (None, None);
-        for queue in Queue::ALL {
+        for queue in Queue::ALL.iter().copied() {
             while let Some(job) = jobs::claim(market, queue, 0)? {
                 let subject =
                     market.read_blocking(|reader| records::jobs::find_subject(reader.rows, job.id()))?;

@@ -115,29 +115,16 @@ job_subjects!(
     TraceImportRowId,
 );
 
-/// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
-/// analyses, and analyses do not delay updates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// Updates of rows, and cleanups. These jobs consist of short transactions.
-    Updates,
-    /// Copies from remote hosts. These jobs mostly wait for the network.
-    Copies,
-    /// Analyses and checks of local data. These jobs mostly use the CPU.
-    Analyses,
-}
-
-impl Queue {
-    /// All queues. Where jobs run one after another, this is the order of the queues.
-    pub const ALL: [Queue; 3] = [Queue::Updates, Queue::Copies, Queue::Analyses];
-
-    /// Returns the name of the queue in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Queue::Updates => "updates",
-            Queue::Copies => "copies",
-            Queue::Analyses => "analyses",
-        }
+string_enum! {
+    /// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
+    /// analyses, and analyses do not delay updates. Where jobs run one after another, this is the order of the queues.
+    Queue {
+        /// Updates of rows, and cleanups. These jobs consist of short transactions.
+        Updates = "updates",
+        /// Copies from remote hosts. These jobs mostly wait for the network.
+        Copies = "copies",
+        /// Analyses and checks of local data. These jobs mostly use the CPU.
+        Analyses = "analyses",
     }
 }
 
