@@ -3,7 +3,7 @@
 
 use arrayvec::ArrayVec;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use data_encoding::HEXLOWER;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -322,13 +322,8 @@ impl PublicKey {
 
     /// Returns the bytes of the key; `None` if it is of another algorithm, or malformed.
     pub fn bytes(&self) -> Option<Vec<u8>> {
-        let (digits, is_known) = (self.keyval.public.as_bytes(), self.scheme == ALGORITHM);
-        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-        let pairs = digits.chunks(2).map(|pair| match *pair {
-            [high, low] => Some(digit(high)? << 4 | digit(low)?),
-            _ => None,
-        });
-        pairs.collect::<Option<Vec<u8>>>().filter(|_| is_known)
+        let bytes = HEXLOWER_PERMISSIVE.decode(self.keyval.public.as_bytes()).ok();
+        bytes.filter(|_| self.scheme == ALGORITHM)
     }
 
     /// Whether the market signed with the key at a time.
