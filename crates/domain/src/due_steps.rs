@@ -32,17 +32,9 @@ pub struct StepSubject(pub i64);
 
 row_ids::column!(StepSubject);
 
-macro_rules! step_subjects {
-    ($($row_id:ident),+) => {
-        $(impl From<$row_id> for StepSubject {
-            fn from(row_id: $row_id) -> StepSubject {
-                StepSubject(row_id.0)
-            }
-        })+
-    };
-}
-
-step_subjects!(GrantRowId, KeyRowId, LedgerEntryRowId, OfferRowId, OpportunityRowId, PurchaseRowId);
+row_ids::subject!(
+    StepSubject: GrantRowId, KeyRowId, LedgerEntryRowId, OfferRowId, OpportunityRowId, PurchaseRowId
+);
 
 /// A step that is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

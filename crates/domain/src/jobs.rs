@@ -90,20 +90,8 @@ impl JobSubject {
     pub const NONE: JobSubject = JobSubject(0);
 }
 
-/// Declares which row IDs are subjects of jobs.
-macro_rules! job_subjects {
-    ($($row_id:ident),+ $(,)?) => {
-        $(
-            impl From<$row_id> for JobSubject {
-                fn from(row_id: $row_id) -> JobSubject {
-                    JobSubject(row_id.0)
-                }
-            }
-        )+
-    };
-}
-
-job_subjects!(
+row_ids::subject!(
+    JobSubject:
     GrantRowId,
     AssetRowId,
     QualityRunRowId,

@@ -22,6 +22,21 @@ macro_rules! column {
 
 pub(crate) use column;
 
+/// Lets a type with one value be the row ID of a record in any of several tables.
+macro_rules! subject {
+    ($name:ident: $($row_id:ident),+ $(,)?) => {
+        $(
+            impl From<$row_id> for $name {
+                fn from(row_id: $row_id) -> $name {
+                    $name(row_id.0)
+                }
+            }
+        )+
+    };
+}
+
+pub(crate) use subject;
+
 /// Declares types for row IDs. They are serialized as integers, for JSON that is stored in the database.
 macro_rules! row_id {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
