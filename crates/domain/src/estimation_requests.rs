@@ -5,15 +5,13 @@ use uuid::Uuid;
 use super::{
     assets::{Kind, RepositoryChannel},
     estimations::RepositoryMetrics,
+    patterns::is_repository_name,
     problems::Problems,
 };
 use crate::problem::Problem;
 
 /// Maximum number of pending estimations of a team.
 pub const MAX_PENDING: u64 = 20;
-
-/// Minimum and maximum number of characters in the full name of a repository.
-const NAME_LENGTHS: std::ops::RangeInclusive<usize> = 3..=200;
 
 /// A request of an estimation.
 #[derive(Clone, Debug)]
@@ -51,33 +49,5 @@ impl EstimationRequest {
     /// Returns the name of the repository without its owner.
     pub fn name(&self) -> &str {
         self.repo_full_name.rsplit('/').next().unwrap_or_default()
-    }
-}
-
-/// Whether a text is the full name of a repository. No segment of it can lead to another directory.
-fn is_repository_name(text: &str) -> bool {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let is_segment = |segment: &str| {
-        let rest = segment.strip_prefix('.').unwrap_or(segment);
-        rest.starts_with(is_word) && rest.chars().all(|c| is_word(c) || c == '.')
-    };
-    NAME_LENGTHS.contains(&text.len()) && text.contains('/') && text.split('/').all(is_segment)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repository_has_an_owner_and_a_name() {
-        for name in ["a/b", "acme/.github", "group/sub-group/x_y.z"] {
-            assert!(is_repository_name(name), "{name}");
-        }
-        let long = format!("a/{}", "b".repeat(199));
-        for name in
-            ["", "ab", "acme", "/a", "a/", "a//b", "../a", "a/..", "a/b?c", "a/b c", "a/\u{e4}", &long]
-        {
-            assert!(!is_repository_name(name), "{name}");
-        }
     }
 }

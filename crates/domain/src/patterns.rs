@@ -94,3 +94,21 @@ pub fn describe_pattern(pattern: &str) -> String {
     };
     description.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repository_has_an_owner_and_a_name() {
+        for name in ["a/b", "acme/.github", "group/sub-group/x_y.z"] {
+            assert!(is_repository_name(name), "{name}");
+        }
+        let long = format!("a/{}", "b".repeat(199));
+        for name in
+            ["", "ab", "acme", "/a", "a/", "a//b", "../a", "a/..", "a/b?c", "a/b c", "a/\u{e4}", &long]
+        {
+            assert!(!is_repository_name(name), "{name}");
+        }
+    }
+}
