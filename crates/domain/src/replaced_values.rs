@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{field_locks::LockSource, inventory::Asset};
+use super::{
+    field_locks::{LockSource, locked_by_data},
+    inventory::Asset,
+};
 
 /// The field that is read from the data of assets of all kinds. The other fields belong to codebases.
 const DESCRIPTION: &str = "description";
@@ -24,24 +27,19 @@ pub type ReplacedValues = BTreeMap<String, ReplacedValue>;
 /// Adds the values that `before` has in the fields that linked data has locked in `after`. Keeps earlier entries: if
 /// data is read twice, the second reading replaces values of the first.
 pub fn add_replaced(replaced: &mut ReplacedValues, before: &Asset, after: &Asset) {
-    for (field, _) in after.locks.iter().filter(|(_, source)| **source != LockSource::Api) {
+    for (field, _) in locked_by_data(&after.locks) {
         let lock_before = before.locks.get(field);
         if lock_before.is_some_and(|source| *source != LockSource::Api) {
             continue;
         }
         let value = ReplacedValue { value: value_of(before, field), is_from_api: lock_before.is_some() };
-        replaced.entry(field.clone()).or_insert(value);
+        replaced.entry(field.to_owned()).or_insert(value);
     }
 }
 
 /// Unlocks the fields that linked data has locked, and restores the values and locks that they had before.
 pub fn restore(asset: &mut Asset, mut replaced: ReplacedValues) {
-    let locked: Vec<String> = asset
-        .locks
-        .iter()
-        .filter(|(_, source)| **source != LockSource::Api)
-        .map(|(field, _)| field.clone())
-        .collect();
+    let locked: Vec<String> = locked_by_data(&asset.locks).map(|(field, _)| field.to_owned()).collect();
     for field in locked {
         asset.locks.remove(&field);
         let (value, is_from_api) =
