@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     quality_runs::RunStatus,
-    tasks::{QaAgent, QaVerdict},
+    tasks::{QaAgent, QaVerdict, mean_reward},
     time::Timestamp,
 };
 
@@ -101,11 +101,7 @@ impl ModelResults {
     fn from_graded_runs(graded: &[(f64, Timestamp)]) -> Option<ModelResults> {
         let (_, last_run_at) = graded.first()?;
         let newest = &graded[..graded.len().min(MAX_PASS_AT_K_RUNS)];
-        // Rounding to four decimals hides the rounding errors of the sum.
-        let mean = |runs: &[(f64, Timestamp)]| {
-            let sum: f64 = runs.iter().map(|(reward, _)| reward).sum();
-            (sum / runs.len() as f64 * 1e4).round() / 1e4
-        };
+        let mean = |runs: &[(f64, Timestamp)]| mean_reward(runs.iter().map(|(reward, _)| *reward));
         Some(ModelResults {
             pass_at_k: mean(newest),
             k: newest.len() as u32,

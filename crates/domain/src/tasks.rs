@@ -179,16 +179,18 @@ pub struct GradedRun {
     pub graded_at: Timestamp,
 }
 
+/// Returns the mean of rewards. Rounding to four decimals hides the rounding errors of the sum.
+pub fn mean_reward(rewards: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = rewards.len() as f64;
+    (rewards.sum::<f64>() / count * 1e4).round() / 1e4
+}
+
 /// Computes the value of a derived column. Returns `None` if there are no graded runs, except for the count.
 pub fn derived_value(column: DerivedColumn, runs: &[GradedRun]) -> Option<Value> {
     match column {
         DerivedColumn::Runs => Some(Value::from(runs.len())),
         _ if runs.is_empty() => None,
-        DerivedColumn::AverageReward => {
-            let sum: f64 = runs.iter().map(|run| run.reward).sum();
-            // Rounding to four decimals hides the rounding errors of the sum.
-            Some(Value::from((sum / runs.len() as f64 * 1e4).round() / 1e4))
-        }
+        DerivedColumn::AverageReward => Some(Value::from(mean_reward(runs.iter().map(|run| run.reward)))),
         DerivedColumn::BestReward => Some(Value::from(runs.iter().map(|run| run.reward).fold(0.0, f64::max))),
         DerivedColumn::LastRunAt => {
             runs.iter().map(|run| run.graded_at).max().map(|at| Value::from(at.to_string()))
