@@ -113,31 +113,26 @@ impl fmt::Display for Day {
     }
 }
 
-impl serde::Serialize for Day {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
+/// Serializes a type as its text.
+macro_rules! serialized_as_text {
+    ($name:ident, $expected:literal) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<str>>::deserialize(deserializer)?;
+                $name::parse(&text).ok_or_else(|| serde::de::Error::custom($expected))
+            }
+        }
+    };
 }
 
-impl<'de> serde::Deserialize<'de> for Day {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<str>>::deserialize(deserializer)?;
-        Day::parse(&text).ok_or_else(|| serde::de::Error::custom("expected a date as YYYY-MM-DD"))
-    }
-}
-
-impl serde::Serialize for Timestamp {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Timestamp {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<str>>::deserialize(deserializer)?;
-        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom("expected an RFC 3339 timestamp"))
-    }
-}
+serialized_as_text!(Day, "expected a date as YYYY-MM-DD");
+serialized_as_text!(Timestamp, "expected an RFC 3339 timestamp");
 
 /// Parses a signed ISO 8601 duration of weeks, days, hours, minutes, and seconds (`-P3DT4H`) as microseconds.
 /// Rejects years and months, because their length depends on the start date.
