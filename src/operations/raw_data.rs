@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{
-        assets::{Channel, Kind},
+        assets::Kind,
         inventory::{Asset, AssetChange},
         problems::Problems,
         row_ids::{GroupRowId, UploadRowId},
@@ -149,13 +149,7 @@ fn check_upload(
 
 fn upload_data<'a>(writer: &Writer, upload: &'a CheckedUpload) -> NewData<'a> {
     let (row_id, bytes) = upload.found;
-    NewData {
-        is_private: true,
-        archive_bytes: Some(bytes),
-        manifest_url: upload.manifest_url.as_deref(),
-        upload: Some(row_id),
-        ..NewData::pending(Channel::Zip, writer.now)
-    }
+    NewData { manifest_url: upload.manifest_url.as_deref(), ..linked_data::of_upload(writer, row_id, bytes) }
 }
 
 fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {

@@ -60,14 +60,11 @@ pub fn restore(
     target.release()?;
     Ok(Copied {
         made_at: manifest.made_at().unwrap_or_default(),
-        kept: 0,
-        deleted: 0,
         uploads: manifest.uploads.len() as u64,
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
         new_bytes: manifest.total_bytes(),
-        repaired: 0,
-        problems: Vec::new(),
+        ..Copied::default()
     })
 }
 
