@@ -19,7 +19,7 @@ use crate::domain::{
 };
 pub use crate::domain::{
     error_sources::{BoxedError, ErrorChain, sources},
-    excerpt::{excerpt, quoted},
+    excerpt::{beginning, excerpt, quoted},
     name_lists::{MAX_NAMED, NameList, name_of},
     problem::{LocSegment, MAX_PROBLEMS, Problem},
     quotas::QuotaExcess,

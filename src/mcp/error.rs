@@ -7,7 +7,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use crate::{
-    error::{Code, Error, ErrorChain, excerpt},
+    error::{Code, Error, ErrorChain, beginning, excerpt},
     string_enum::StringEnum,
     web::in_process::InProcessResponse,
 };
@@ -102,13 +102,8 @@ impl ToolError {
 
     /// Returns the error as JSON.
     pub fn to_json(&self) -> Value {
-        let truncate = |text: &str| -> String {
-            match text.char_indices().nth(MAX_MESSAGE_CHARS) {
-                Some((end, _)) => format!("{}…", &text[..end]),
-                None => text.to_owned(),
-            }
-        };
-        let (message, next_step) = (truncate(&self.message), truncate(&self.next_step));
+        let [message, next_step] =
+            [&self.message, &self.next_step].map(|text| beginning(text, MAX_MESSAGE_CHARS));
         let mut error = json!({"code": self.code.as_str(), "message": message, "next_step": next_step});
         if let Some(id) = &self.request_id {
             error["request_id"] = json!(id);

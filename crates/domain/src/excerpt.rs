@@ -5,7 +5,12 @@ const MAX_EXCERPT_CHARS: usize = 100;
 
 /// Returns the beginning of a text, with an ellipsis if it is longer than a message may repeat.
 pub fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(MAX_EXCERPT_CHARS) {
+    beginning(text, MAX_EXCERPT_CHARS)
+}
+
+/// Returns a text with at most this number of characters, or else its beginning with an ellipsis.
+pub fn beginning(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
