@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::{
     arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
     error::ToolError,
-    known_values::{self, simplified},
+    known_values::simplified,
     openapi::Parameter,
     schemas::{DEFAULT_LIMIT, FIELDS, FILTER, FILTERS, LIMIT, OFFSET},
     tools::Tool,
+    value_lists::values_mut,
     variants::Variant,
 };
 use crate::{
@@ -182,7 +183,7 @@ fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
 /// Replaces values of a closed set that have another case or other separators.
 fn replace_closed_values(value: &mut Value, closed: &[&str]) {
     if !closed.is_empty() {
-        for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
+        for value in values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
             if let Some(known) = value.as_str().and_then(|text| closed_value(text, closed)) {
                 *value = json!(known);
             }
@@ -201,7 +202,7 @@ fn closed_value<'c>(text: &str, closed: &[&'c str]) -> Option<&'c str> {
 
 /// Replaces the values of conditions (`field:operator:value`) that are another form of a value of a closed set.
 fn replace_conditions(value: &mut Value) {
-    for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
+    for value in values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
         if let Some(condition) = value.as_str().and_then(closed_condition) {
             *value = json!(condition);
         }

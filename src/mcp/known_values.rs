@@ -15,6 +15,7 @@ use super::{
     sanitize,
     schemas::{FILTER, SIMILAR_VENDORS, VENDOR},
     tools::Tool,
+    value_lists::{values, values_mut},
 };
 use crate::{
     error::{self, excerpt, quoted},
@@ -245,10 +246,9 @@ fn unknown_vendor(
 
 /// Returns a hint if one of the tiers does not exist.
 fn tier_hint(value: &Value) -> Option<String> {
-    let values =
-        if let Value::Array(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
-    let unknown =
-        values.iter().find(|tier| !whole_number(tier).is_some_and(|tier| KNOWN_TIERS.contains(&tier)))?;
+    let unknown = values(value)
+        .iter()
+        .find(|tier| !whole_number(tier).is_some_and(|tier| KNOWN_TIERS.contains(&tier)))?;
     let shown = excerpt(&unknown.to_string());
     Some(format!(
         "`{VENDOR_TIERS}` has no value {shown}; the tiers are {} to {}.",
@@ -257,20 +257,10 @@ fn tier_hint(value: &Value) -> Option<String> {
     ))
 }
 
-/// Returns the values of an argument, which is a text or a list of texts, as a list.
-pub fn values_mut(value: &mut Value) -> &mut [Value] {
-    match value {
-        Value::Array(values) => values.as_mut_slice(),
-        value => std::slice::from_mut(value),
-    }
-}
-
 /// Returns the different texts of an argument, or of the part of each that `part` returns, at most [`MAX_VALUES`].
 fn texts<'v>(value: &'v Value, part: impl Fn(&'v str) -> Option<&'v str>) -> BTreeSet<String> {
-    let values =
-        if let Value::Array(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
     let mut texts = BTreeSet::new();
-    for text in values.iter().filter_map(Value::as_str).filter_map(part) {
+    for text in values(value).iter().filter_map(Value::as_str).filter_map(part) {
         if texts.len() == MAX_VALUES {
             break;
         }

@@ -46,6 +46,7 @@ mod tool_output;
 mod tool_selection;
 mod tools;
 mod truncate;
+mod value_lists;
 mod variants;
 
 use std::{net::SocketAddr, sync::Arc};

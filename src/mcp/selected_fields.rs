@@ -10,6 +10,7 @@ use super::{
     schemas::{CUT, FIELDS, HINT, NEXT_OFFSET, NOTICE},
     table::ToolOperations,
     tools::Tool,
+    value_lists::values,
     variants::Variant,
 };
 use crate::{error::excerpt, rest::route::MultiTool};
@@ -23,12 +24,8 @@ const ALWAYS_RETURNED: [&str; 5] = [NEXT_OFFSET, CUT, NOTICE, HINT, EVIDENCE];
 
 /// Returns the paths of the fields to return: those that a call states, or else those of the tool's row. Empty for all.
 pub fn parse(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<Vec<FieldPath>, ToolError> {
-    let is_all = |value: &Value| match value {
-        Value::Array(texts) => texts.iter().any(|text| text == ALL_FIELDS),
-        text => text == ALL_FIELDS,
-    };
     match input {
-        Some(value) if is_all(value) => Ok(Vec::new()),
+        Some(value) if values(value).iter().any(|text| text == ALL_FIELDS) => Ok(Vec::new()),
         Some(value) => parse_paths(tool, variant, value),
         None => parse_paths(tool, variant, &json!(tool.entry.text.row)),
     }
@@ -36,13 +33,9 @@ pub fn parse(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<Ve
 
 /// Parses and validates the paths of the fields to return.
 fn parse_paths(tool: &Tool, variant: &Variant, input: &Value) -> Result<Vec<FieldPath>, ToolError> {
-    let texts = match input {
-        Value::Array(texts) => texts.as_slice(),
-        text => std::slice::from_ref(text),
-    };
     let mut paths: Vec<FieldPath> = Vec::new();
     let mut count = 0;
-    for text in texts {
+    for text in values(input) {
         // Some models write a list as one comma-separated string.
         let Some(text) = text.as_str() else { return Err(invalid_path(text)) };
         for text in text.split(',').map(str::trim) {
