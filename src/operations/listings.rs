@@ -76,11 +76,11 @@ pub struct PageRequest {
     pub offset: u64,
 }
 
-/// A page of a vendor's own listings.
+/// A page of a vendor's own listings, each as `T`.
 #[derive(Clone, Debug)]
-pub struct OwnListingPage {
-    /// The summaries as JSON objects, in the same form as in the catalog.
-    pub items: Vec<Vec<u8>>,
+pub struct FoundListings<T> {
+    /// The listings, in the requested order.
+    pub listings: Vec<T>,
     /// Number of matching listings over all pages.
     pub total: u64,
     /// Number of listings per facet value, over all of the team's listings or those that match the search
@@ -90,33 +90,23 @@ pub struct OwnListingPage {
     pub listed_value: Cents,
 }
 
-/// The listings of a page of a vendor's own listings.
-#[derive(Clone, Debug)]
-pub struct FoundListings {
-    /// Row IDs of the listings, in the requested order.
-    pub listings: Vec<ListingRowId>,
-    /// See [`OwnListingPage::total`].
-    pub total: u64,
-    /// See [`OwnListingPage::facets`].
-    pub facets: Arc<Facets>,
-    /// See [`OwnListingPage::listed_value`].
-    pub listed_value: Cents,
+/// Returns a page of the team's own listings: the summaries as JSON objects, in the same form as in the catalog.
+pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<FoundListings<Vec<u8>>> {
+    find_page(reader, vendor, request, |reader, ids| store::renderings::list_summaries(reader.rows, ids))
 }
 
-/// Returns a page of the team's own listings.
-pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<OwnListingPage> {
-    let FoundListings { listings, total, facets, listed_value } = find_page(reader, vendor, request)?;
-    let items = store::renderings::list_summaries(reader.rows, &listings)?;
-    Ok(OwnListingPage { items, total, facets, listed_value })
-}
-
-/// Returns the listings of a page of the team's own listings.
-pub fn find_page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<FoundListings> {
+/// Returns a page of the team's own listings, as `read` returns them in the given order.
+pub fn find_page<T>(
+    reader: &Reader,
+    vendor: &Vendor,
+    request: PageRequest,
+    read: impl FnOnce(&Reader, &[ListingRowId]) -> Result<Vec<T>>,
+) -> Result<FoundListings<T>> {
     let search = index_search(vendor, request);
     let results = reader.index.search(&search)?;
     let totals = results.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
     Ok(FoundListings {
-        listings: row_ids(&results.listings),
+        listings: read(reader, &row_ids(&results.listings))?,
         total: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,

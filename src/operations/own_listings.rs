@@ -1,8 +1,5 @@
 //! A vendor's own listings as tables and pages show them. Their changes are in `listing_lifecycle` and `listing_edits`.
 
-use std::sync::Arc;
-
-use marketplace_index::Facets;
 use uuid::Uuid;
 
 use super::{
@@ -15,7 +12,11 @@ use super::{
     selections,
 };
 use crate::{
-    domain::{inventory::Asset, listings::ReviewStatus, money::Cents},
+    domain::{
+        inventory::Asset,
+        listings::{ListingRowId, ReviewStatus},
+        money::Cents,
+    },
     error::Result,
     market::{CheckContext, Reader},
     store::{
@@ -36,35 +37,16 @@ const MAX_ASSETS: usize = 20;
 /// Number of notifications on the page of a listing, and of its quality runs that they can be about.
 const MAX_NOTIFICATIONS: u32 = 10;
 
-/// A page of a vendor's own listings.
-#[derive(Clone, Debug)]
-pub struct OwnListings {
-    /// The listings, in the requested order.
-    pub listings: Vec<OwnListing>,
-    /// Number of matching listings over all pages.
-    pub total: u64,
-    /// Number of listings per facet value, over all of the team's listings or those that match the search text.
-    pub facets: Arc<Facets>,
-    /// Sum of the prices of the published listings among those that the facets count.
-    pub listed_value: Cents,
-}
-
 /// Returns a page of the team's own listings, of those with one of these states of review unless there are none.
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,
     mut request: PageRequest,
     reviews: &[ReviewStatus],
-) -> Result<OwnListings> {
+) -> Result<FoundListings<OwnListing>> {
     listings::restrict_to_reviews(reader, vendor, reviews, &mut request.filters)?;
-    let FoundListings { listings, total, facets, listed_value } =
-        listings::find_page(reader, vendor, request)?;
-    Ok(OwnListings {
-        listings: store::own_listings::list(reader.rows, &listings)?,
-        total,
-        facets,
-        listed_value,
-    })
+    let read = |reader: &Reader, ids: &[ListingRowId]| store::own_listings::list(reader.rows, ids);
+    listings::find_page(reader, vendor, request, read)
 }
 
 /// One of a vendor's own listings with all that its page shows.

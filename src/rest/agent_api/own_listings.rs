@@ -142,9 +142,8 @@ impl OwnListingsApi {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let request = filters.into_request(reader, &call.access, &page)?;
             let (limit, offset) = (request.limit as u32, request.offset);
-            let found = listings::find_page(reader, &call.access, request)?;
-            let renderings = browse::renderings(reader, &found.listings)?;
-            let items = rows::rows_json(reader, &renderings, &fields)?;
+            let found = listings::find_page(reader, &call.access, request, browse::renderings)?;
+            let items = rows::rows_json(reader, &found.listings, &fields)?;
             Ok(page_json(&items, limit, offset, found.total, &found.facets, found.listed_value))
         })
         .await

@@ -24,10 +24,7 @@ use crate::{
         prelude::*,
     },
     domain::listings::{LifecycleStage, ReviewStatus, WorkspaceView},
-    operations::{
-        browse_filters::TEXT_PARAMETER,
-        own_listings::{self, OwnListings as OwnListingRows},
-    },
+    operations::{browse_filters::TEXT_PARAMETER, listings::FoundListings, own_listings},
     store::own_listings::OwnListing,
 };
 
@@ -82,7 +79,7 @@ impl Page<Vendor> for OwnListings {
 }
 
 /// Finds the listings of a page, and the names of the labels that the filters show.
-fn find(reader: &Reader, vendor: &Vendor, state: &ListState) -> Result<(OwnListingRows, Names)> {
+fn find(reader: &Reader, vendor: &Vendor, state: &ListState) -> Result<(FoundListings<OwnListing>, Names)> {
     let request = state.request(LISTINGS_PER_PAGE, state.skipped);
     let found = own_listings::page(reader, vendor, request, &state.reviews)?;
     let team = vendor.authenticated().ok_or_else(|| Error::internal("a page without a session"))?;
@@ -92,7 +89,7 @@ fn find(reader: &Reader, vendor: &Vendor, state: &ListState) -> Result<(OwnListi
 }
 
 /// Returns the numbers and the names that the filters of the catalog show, of the team's own listings.
-fn as_facets(found: &OwnListingRows, names: Names) -> Found {
+fn as_facets(found: &FoundListings<OwnListing>, names: Names) -> Found {
     Found {
         listings: Vec::new(),
         certificates: BTreeMap::new(),
@@ -186,7 +183,7 @@ fn chosen_note(chosen: usize) -> Markup {
     html! { @if chosen > 0 { span { (chosen) " chosen" } } }
 }
 
-fn results(context: &Context, state: &ListState, found: &OwnListingRows, names: &Names) -> Markup {
+fn results(context: &Context, state: &ListState, found: &FoundListings<OwnListing>, names: &Names) -> Markup {
     let without_filters = context.here(&Query::default());
     html! {
         section.stack #results aria-label="Results" {
@@ -225,7 +222,7 @@ fn chosen_filters(context: &Context, state: &ListState, names: &Names) -> Markup
     tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &context.here(&Query::default()))
 }
 
-fn pager(context: &Context, state: &ListState, found: &OwnListingRows) -> Markup {
+fn pager(context: &Context, state: &ListState, found: &FoundListings<OwnListing>) -> Markup {
     let (first_row, last_row) = (state.skipped + 1, state.skipped + found.listings.len() as u64);
     let at = |skipped: u64| {
         let skipped = if skipped == 0 { String::new() } else { skipped.to_string() };

@@ -59,7 +59,7 @@ impl ListingsApi {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let page = listings::page(reader, &call.access, request)?;
             let items: Vec<Vec<u8>> =
-                page.items.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
+                page.listings.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
             let items = items.join(&b',');
             Ok(page_json(&items, limit, offset, page.total, &page.facets, page.listed_value))
         })
