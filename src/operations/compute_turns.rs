@@ -188,23 +188,22 @@ impl Participant<'_> {
 
     /// Ends the turn of the job, if it has one. If the job computes again later, its team continues from then.
     pub fn end(&mut self) {
-        self.count_time();
-        if self.turn.take().is_some() {
-            let mut state = self.turns.lock();
-            state.running -= 1;
-            state.count_inactive(self.team);
-            drop(state);
-            self.turns.changed.notify_all();
-        }
+        self.end_turn(false);
     }
 
     /// Ends the turn of the job, if it has one, and takes a place among the jobs that wait for the next one. So its team keeps
     /// its priority.
     pub fn pause(&mut self) {
+        self.end_turn(true);
+    }
+
+    fn end_turn(&mut self, waits_again: bool) {
         self.count_time();
         if self.turn.take().is_some() {
             let mut state = self.turns.lock();
-            self.ticket = Some(state.add_ticket(self.team));
+            if waits_again {
+                self.ticket = Some(state.add_ticket(self.team));
+            }
             state.running -= 1;
             state.count_inactive(self.team);
             drop(state);
