@@ -13,7 +13,7 @@ use super::{
     codebases::{self, UploadedCodebase},
     discarded_uploads,
     grants::{self, find_open},
-    upload_part_list::{check_listed_parts, find_missing, received_parts},
+    upload_part_list::{check_parts_exist, find_missing, problem_of_part, received_parts},
     uploads,
 };
 use crate::{
@@ -278,7 +278,7 @@ pub fn join(
     let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?;
     let Some((_, planned)) = planned else { return Ok(None) };
     let numbers = parts.iter().map(|(number, _)| Some(*number));
-    check_listed_parts(numbers, planned.upload.layout.part_count())?;
+    check_parts_exist(numbers, planned.upload.layout.part_count(), problem_of_part)?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
     let received = market.blobs().received_bytes(&planned.upload).map_err(Error::internal)?;
     // A write transaction, since it begins after every plan that did not see the lock has been committed.

@@ -3,8 +3,9 @@
 
 use crate::{
     blobs::{ReceivedBytes, UploadedPart, missing_parts},
-    domain::{grants::Grant, uploads::Upload},
-    error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
+    domain::{grants::Grant, problems::Problems, uploads::Upload},
+    error::{MAX_PROBLEMS, Problem, Result},
+    request_problems::ProblemsExt,
     store,
 };
 
@@ -41,19 +42,22 @@ pub(super) fn find_missing(
     Ok(missing)
 }
 
-/// Fails if a part of a list does not exist in an upload of `count` parts.
-pub fn check_listed_parts(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
+/// Fails with a problem for each of these parts that does not exist in an upload of `count` parts. `problem` takes the index of
+/// the part, and the kind and the message of the problem.
+pub fn check_parts_exist(
+    numbers: impl Iterator<Item = Option<u32>>,
+    count: u32,
+    problem: impl Fn(usize, &'static str, String) -> Problem,
+) -> Result<()> {
     let absent = numbers.enumerate().filter_map(|(index, number)| {
         let number = number.filter(|number| *number > count)?;
         let msg = format!("Part {number} does not exist: the upload has {count} parts.");
-        Some(problem_of_part(index, "less_than_equal", msg))
+        Some(problem(index, "less_than_equal", msg))
     });
-    let problems: Vec<Problem> = absent.take(MAX_PROBLEMS).collect();
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    Problems::from(absent.take(MAX_PROBLEMS).collect::<Vec<_>>()).into_result()
 }
 
 /// Returns a problem with the number of a part in the list of a request.
 pub fn problem_of_part(index: usize, kind: &'static str, msg: String) -> Problem {
-    let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
-    Problem::body(&["part_number"], kind, msg).nested_in(&path)
+    Problem::body(&["parts", &index.to_string(), "part_number"], kind, msg)
 }

@@ -8,11 +8,11 @@ use super::{
     access::Vendor,
     grant_uploads::{FileInput, check_size, expect_upload},
     grants::find_open,
-    upload_part_list::{check_listed_parts, problem_of_part},
+    upload_part_list::{check_parts_exist, problem_of_part},
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},
-    error::{LocSegment, MAX_PROBLEMS, Problem, Result},
+    error::{MAX_PROBLEMS, Problem, Result},
     market::{Market, Reader},
     request_problems::ProblemsExt,
     store::grants::PendingUpload,
@@ -57,14 +57,9 @@ pub fn check_parts(
 
 /// Fails if an upload of `count` parts does not have one of the parts.
 pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
-    let absent = numbers.enumerate().filter_map(|(index, number)| {
-        let number = number.filter(|number| *number > count)?;
-        let msg = format!("Part {number} does not exist: the upload has {count} parts.");
-        let mut problem = Problem::body(&["part_numbers"], "less_than_equal", msg);
-        problem.loc.push(LocSegment::Index(index));
-        Some(problem)
-    });
-    Problems::from(absent.take(MAX_PROBLEMS).collect::<Vec<_>>()).into_result()
+    check_parts_exist(numbers, count, |index, kind, msg| {
+        Problem::body(&["part_numbers", &index.to_string()], kind, msg)
+    })
 }
 
 /// Number and ETag of a part; `None` if the request states it in an invalid form.
@@ -72,7 +67,7 @@ pub type StatedPart = (Option<u32>, Option<String>);
 
 /// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has
 /// the reason. Fails with all problems, except that whether the parts of a valid request exist is checked
-/// later, by [`check_listed_parts`].
+/// later, by [`check_parts_exist`].
 pub fn check_completion(
     market: &Market,
     vendor: &Vendor,
@@ -100,7 +95,8 @@ pub fn check_completion(
         && let Some(pending) = collect_upload(pending, upload, &mut problems)?
     {
         let numbers = parts.iter().map(|(number, _)| *number);
-        problems.collect(check_listed_parts(numbers, pending.upload.layout.part_count()))?;
+        let count = pending.upload.layout.part_count();
+        problems.collect(check_parts_exist(numbers, count, problem_of_part))?;
     }
     let parts = parts.into_iter().filter_map(|(number, etag)| number.zip(etag)).collect();
     Ok((problems.into_result_of(upload)?, parts))
