@@ -189,9 +189,7 @@ fn resolve_tags(
         let Some(tag) = tag else { continue };
         if !domains.contains(&tag) {
             let msg = format!("Unknown domain {}. `GET /v2/domains` lists the domains.", quoted(&tag));
-            let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
-            problem.loc.push(LocSegment::Index(index));
-            problems.push(problem);
+            problems.push(Problem::body(&["domain_tags", &index.to_string()], "unknown_slug", msg));
         }
         if !distinct.contains(&tag) {
             distinct.push(tag);

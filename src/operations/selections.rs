@@ -11,7 +11,7 @@ use crate::{
         problems::Problems,
         purchases::{MAX_SELECTED_ASSETS, selection_price},
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{Error, Problem, Result},
     market::Reader,
     request_problems::ProblemsExt,
     store::{self, listing_assets::SelectableAsset, listings::ListingRow},
@@ -56,9 +56,7 @@ pub fn price(rows: &store::Reader, listing: &ListingRow, ids: &[Uuid], listed_pr
     let (mut problems, mut seen, mut total) = (Problems::default(), HashMap::new(), Vec::new());
     for (index, id) in ids.iter().enumerate() {
         let mut report = |kind, msg: String| {
-            let mut problem = Problem::body(&["asset_ids"], kind, msg);
-            problem.loc.push(LocSegment::Index(index));
-            problems.push(problem);
+            problems.push(Problem::body(&["asset_ids", &index.to_string()], kind, msg));
         };
         if let Some(first) = seen.insert(*id, index) {
             report("duplicate", format!("The asset {id} is listed already, at index {first}."));
