@@ -20,7 +20,7 @@ use crate::{
         row_ids::{LogRowId, PurchaseRowId},
         time::Timestamp,
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -281,8 +281,7 @@ pub fn consistency(
 }
 
 fn invalid(name: &str, message: &str) -> Error {
-    let loc = ["query", name].map(|name| LocSegment::Name(name.to_owned())).to_vec();
-    Error::invalid(Problem { loc, msg: message.to_owned(), kind: "value_error" })
+    Error::invalid(Problem::query(name, "value_error", message))
 }
 
 /// Returns the newest head of the log in use, and the time of its signature; `None` before the first.
