@@ -52,6 +52,19 @@ pub struct RunningJob<'a> {
     ids: DerivedIds,
 }
 
+/// Declares functions that return the row ID of what a job works on, each for jobs of some kinds only.
+macro_rules! subjects {
+    ($($(#[$doc:meta])+ $name:ident: $row_id:ident of $kinds:expr,)+) => {
+        $(
+            $(#[$doc])+
+            pub fn $name(&self) -> $row_id {
+                debug_assert!($kinds.contains(&self.job.kind));
+                $row_id(self.job.subject.0)
+            }
+        )+
+    };
+}
+
 /// Why a job ended without a result.
 #[derive(Debug)]
 pub enum JobError {
@@ -112,52 +125,23 @@ impl<'a> RunningJob<'a> {
         self.children
     }
 
-    /// Returns the row ID of the asset that the job works on. Only for kinds of jobs that work on an asset.
-    pub fn asset_row_id(&self) -> AssetRowId {
-        debug_assert!(jobs::DATA_JOB_KINDS.contains(&self.job.kind));
-        AssetRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the quality run that the job executes. Only for [`JobKind::RunChecks`].
-    pub fn run_row_id(&self) -> QualityRunRowId {
-        debug_assert_eq!(self.job.kind, JobKind::RunChecks);
-        QualityRunRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the refresh that the job executes. Only for [`JobKind::RefreshTaskQuality`].
-    pub fn refresh_row_id(&self) -> TaskQualityRefreshRowId {
-        debug_assert_eq!(self.job.kind, JobKind::RefreshTaskQuality);
-        TaskQualityRefreshRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the estimation that the job executes. Only for [`JobKind::Estimate`].
-    pub fn estimation_row_id(&self) -> EstimationRowId {
-        debug_assert_eq!(self.job.kind, JobKind::Estimate);
-        EstimationRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the bundle that the job prepares. Only for [`JobKind::PrepareBundle`].
-    pub fn bundle_row_id(&self) -> BundleRowId {
-        debug_assert_eq!(self.job.kind, JobKind::PrepareBundle);
-        BundleRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the listing whose buyers the job notifies. Only for [`JobKind::ReportRevocation`].
-    pub fn listing_row_id(&self) -> ListingRowId {
-        debug_assert_eq!(self.job.kind, JobKind::ReportRevocation);
-        ListingRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the change of assets that the job executes. Only for [`JobKind::ChangeAssets`].
-    pub fn bulk_change_row_id(&self) -> BulkChangeRowId {
-        debug_assert_eq!(self.job.kind, JobKind::ChangeAssets);
-        BulkChangeRowId(self.job.subject.0)
-    }
-
-    /// Returns the row ID of the import that the job executes. Only for [`JobKind::ImportTraces`].
-    pub fn trace_import_row_id(&self) -> TraceImportRowId {
-        debug_assert_eq!(self.job.kind, JobKind::ImportTraces);
-        TraceImportRowId(self.job.subject.0)
+    subjects! {
+        /// Returns the row ID of the asset that the job works on.
+        asset_row_id: AssetRowId of jobs::DATA_JOB_KINDS,
+        /// Returns the row ID of the quality run that the job executes.
+        run_row_id: QualityRunRowId of [JobKind::RunChecks],
+        /// Returns the row ID of the refresh that the job executes.
+        refresh_row_id: TaskQualityRefreshRowId of [JobKind::RefreshTaskQuality],
+        /// Returns the row ID of the estimation that the job executes.
+        estimation_row_id: EstimationRowId of [JobKind::Estimate],
+        /// Returns the row ID of the bundle that the job prepares.
+        bundle_row_id: BundleRowId of [JobKind::PrepareBundle],
+        /// Returns the row ID of the listing whose buyers the job notifies.
+        listing_row_id: ListingRowId of [JobKind::ReportRevocation],
+        /// Returns the row ID of the change of assets that the job executes.
+        bulk_change_row_id: BulkChangeRowId of [JobKind::ChangeAssets],
+        /// Returns the row ID of the import that the job executes.
+        trace_import_row_id: TraceImportRowId of [JobKind::ImportTraces],
     }
 
     /// Waits for the turn of the job's team, unless it has the turn and may keep it. For work that this thread
