@@ -69,22 +69,11 @@ impl PageRequest {
     }
 }
 
-/// A page of the catalog.
+/// A page of the catalog, with its listings as `T`.
 #[derive(Clone, Debug)]
-pub struct CatalogPage {
-    /// The summaries as JSON objects, separated by commas.
-    pub items: Vec<u8>,
-    /// Cursor of the next page; `None` on the last page.
-    pub next_cursor: Option<String>,
-    /// Totals over all pages. Only on the first page.
-    pub totals: Option<Totals>,
-}
-
-/// The listings of a page of the catalog.
-#[derive(Clone, Debug)]
-pub struct FoundListings {
-    /// Row IDs of the listings, in the requested order.
-    pub listings: Vec<ListingRowId>,
+pub struct CatalogPage<T> {
+    /// The listings, in the requested order.
+    pub listings: T,
     /// Cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
     /// Totals over all pages. Only on the first page.
@@ -102,23 +91,27 @@ pub struct Totals {
     pub facets: Arc<Facets>,
 }
 
-/// Returns a page of the catalog.
+/// Returns a page of the catalog: the summaries as JSON objects, separated by commas.
 ///
 /// Costs one search of the index, and one row read per summary. A later page may also read which listings
 /// have changed since the first one.
-pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
-    let FoundListings { listings, next_cursor, totals } = search_listings(reader, viewer, request)?;
-    let mut items = Vec::with_capacity(1024 * listings.len());
-    store::renderings::append_summaries(reader.rows, listings, &mut items)?;
-    Ok(CatalogPage { items, next_cursor, totals })
+pub fn search_page(
+    reader: &Reader,
+    viewer: &CatalogViewer,
+    request: PageRequest,
+) -> Result<CatalogPage<Vec<u8>>> {
+    let CatalogPage { listings, next_cursor, totals } = search_listings(reader, viewer, request)?;
+    let mut summaries = Vec::with_capacity(1024 * listings.len());
+    store::renderings::append_summaries(reader.rows, listings, &mut summaries)?;
+    Ok(CatalogPage { listings: summaries, next_cursor, totals })
 }
 
-/// Returns the listings of a page of the catalog. Costs what [`search_page`] does, except for the summaries.
+/// Returns the row IDs of the listings of a page of the catalog. Costs what [`search_page`] does, except for the summaries.
 pub fn search_listings(
     reader: &Reader,
     viewer: &CatalogViewer,
     request: PageRequest,
-) -> Result<FoundListings> {
+) -> Result<CatalogPage<Vec<ListingRowId>>> {
     let (cursor, form) = (request.cursor.clone(), request.cursor_form);
     let sort = request.sort;
     let mut search = index_search(viewer, request)?;
@@ -130,7 +123,7 @@ pub fn search_listings(
         CursorForm::Full => cursor::encode(reader.cursor_key, &next, &search),
         CursorForm::Short => cursor::encode_short(reader.cursor_key, &next, &search),
     };
-    Ok(FoundListings {
+    Ok(CatalogPage {
         listings: results.listings.iter().copied().map(search::listing_row_id).collect(),
         next_cursor: results.next.map(encode),
         totals: results.totals.map(|totals| Totals {

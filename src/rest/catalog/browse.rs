@@ -118,7 +118,7 @@ impl BrowseApi {
                 let page = browse::search_page(reader, &viewer, request)?;
                 let totals =
                     page.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
-                Ok(page_json(&page.items, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
+                Ok(page_json(&page.listings, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
             };
             let bytes = if is_paging {
                 market.read_inline(requester, page).await?

@@ -25,12 +25,12 @@ pub struct CachedPage {
 
 impl CachedPage {
     /// Creates a cache entry from a page; `render` turns the facets into JSON.
-    pub fn from_page(page: CatalogPage, render: fn(&Facets) -> Vec<u8>) -> CachedPage {
+    pub fn from_page(page: CatalogPage<Vec<u8>>, render: fn(&Facets) -> Vec<u8>) -> CachedPage {
         let (listing_count, facets) = match &page.totals {
             Some(totals) => (totals.total, render(&totals.facets)),
             None => (0, render(&Facets::default())),
         };
-        CachedPage { items: page.items, next_cursor: page.next_cursor, listing_count, facets }
+        CachedPage { items: page.listings, next_cursor: page.next_cursor, listing_count, facets }
     }
 }
 
