@@ -178,7 +178,7 @@ pub fn run(job: &RunningJob) -> JobResult {
         let is_retried = !job.market().clock().is_of_world();
         let is_left = swept.is_backup_running || store::discarded_uploads::has_any(writer.rows, writer.now)?;
         if is_retried && is_left {
-            let due_at = writer.now.plus_micros(RETRY_SECONDS * 1_000_000);
+            let due_at = writer.now.plus_seconds(RETRY_SECONDS);
             writer.enqueue_at(JobKind::Cleanup, JobSubject::NONE, due_at)?;
         }
         Ok(())

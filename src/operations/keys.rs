@@ -18,7 +18,7 @@ use crate::{
         state_machine::StateMachine,
         teams::TeamRowId,
         texts,
-        time::Timestamp,
+        time::{MICROS_PER_HOUR, Timestamp},
     },
     error::{Error, Problem, Result},
     market::{KeyCache, Market, Reader, Writer},
@@ -35,8 +35,6 @@ const OPERATOR_PREFIX: &str = "mkt_op_";
 
 /// Length of a key without its prefix, in characters: 240 bits in base64.
 const SECRET_LENGTH: usize = 40;
-
-const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
 /// Who owns a key, and what it permits.
 #[derive(Clone, Copy, Debug)]

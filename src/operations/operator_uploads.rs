@@ -17,6 +17,7 @@ use crate::{
         grants::GRANT_HOURS,
         principals::Principal,
         teams::Team,
+        time::MICROS_PER_HOUR,
         upload_activity::UploadStep,
         uploads::{PartLayout, Upload},
     },
@@ -90,7 +91,7 @@ pub(super) fn plan_for(
         file_name: file.file_name.clone(),
         sha256: file.sha256.clone(),
         created_at: writer.now,
-        expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
+        expires_at: writer.now.plus_micros(GRANT_HOURS * MICROS_PER_HOUR),
         target,
     };
     quotas::enforce(writer, Principal::Team(team.row_id), |writer| {

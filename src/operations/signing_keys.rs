@@ -16,9 +16,6 @@ use crate::{
     store,
 };
 
-/// Microseconds of a day.
-const MICROS_PER_DAY: i64 = 86_400_000_000;
-
 /// Path at which the public keys are published.
 pub const PUBLISHED_PATH: &str = "/.well-known/marketplace-keys.json";
 
@@ -105,8 +102,8 @@ fn create(writer: &Writer) -> Result<SigningKey> {
 
 /// Returns the time from which a key that is created now is valid: the beginning of the day, since the exact time would tell
 /// everybody when a copy of the market first sold something.
-const fn valid_from(now: Timestamp) -> Timestamp {
-    Timestamp(now.0.div_euclid(MICROS_PER_DAY) * MICROS_PER_DAY)
+fn valid_from(now: Timestamp) -> Timestamp {
+    now.day().start()
 }
 
 /// Replaces the key in use by a new one. The secret half of the old one is deleted. Returns the new one.

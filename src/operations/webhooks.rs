@@ -10,6 +10,7 @@ use crate::{
         events::{EventData, EventType, WebhookData, WebhookDisabledData, WebhookRotatedData},
         teams::TeamRowId,
         texts,
+        time::MICROS_PER_HOUR,
         webhook_messages::{Message, SigningSecret},
         webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
@@ -24,8 +25,6 @@ use crate::{
     },
     string_enum::StringEnum,
 };
-
-const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
 /// A URL to which the server may send: its host was looked up, and has an allowed address.
 #[derive(Clone, Debug, PartialEq, Eq)]

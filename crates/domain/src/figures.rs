@@ -4,12 +4,9 @@ use std::fmt;
 
 use super::{
     record_filters::Period,
-    time::{Day, Timestamp},
+    time::{Day, MICROS_PER_DAY, Timestamp},
 };
 use crate::string_enum::string_enum;
-
-/// Microseconds of a day.
-const DAY_MICROS: i64 = 86_400_000_000;
 
 /// Maximum number of days that are shown day by day.
 const MAX_DAYS: i64 = 31;
@@ -98,7 +95,7 @@ impl Step {
             Step::Day => at.day().to_string(),
             Step::Week => {
                 // 1 January 1970 was a Thursday.
-                let weekday = (at.0.div_euclid(DAY_MICROS) + 3).rem_euclid(7);
+                let weekday = (at.0.div_euclid(MICROS_PER_DAY) + 3).rem_euclid(7);
                 at.plus_days(-weekday).day().to_string()
             }
             Step::Month => Month::of(at).to_string(),
@@ -137,7 +134,7 @@ pub struct Range {
 impl Range {
     fn new(period: Period, now: Timestamp) -> Range {
         let end = period.end.unwrap_or(now);
-        let days = period.since.map_or(i64::MAX, |since| end.0.saturating_sub(since.0) / DAY_MICROS);
+        let days = period.since.map_or(i64::MAX, |since| end.0.saturating_sub(since.0) / MICROS_PER_DAY);
         let step = match days {
             days if days <= MAX_DAYS => Step::Day,
             days if days <= MAX_DAYS_OF_WEEKS => Step::Week,

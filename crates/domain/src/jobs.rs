@@ -7,6 +7,7 @@ use super::{
         TaskQualityRefreshRowId, TraceImportRowId,
     },
     state_machine::state_machine,
+    time::{MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_SECOND},
 };
 use crate::string_enum::string_enum;
 
@@ -169,18 +170,16 @@ pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
 
 /// Time in microseconds since a job was enqueued from which attempts count that find the storage unavailable: a day. Unlike a
 /// full disk, that can be a fault of a single file, which does not pass.
-pub const MAX_POSTPONED_MICROS: i64 = 24 * 3_600 * MICROS_PER_SECOND;
+pub const MAX_POSTPONED_MICROS: i64 = MICROS_PER_DAY;
 
 /// Delay in microseconds before the next regular cleanup: six hours.
-pub const CLEANUP_INTERVAL_MICROS: i64 = 6 * 3_600 * MICROS_PER_SECOND;
+pub const CLEANUP_INTERVAL_MICROS: i64 = 6 * MICROS_PER_HOUR;
 
 /// Interval in microseconds between the heads of the log of attestations: an hour.
-pub const LOG_INTERVAL_MICROS: i64 = 3_600 * MICROS_PER_SECOND;
+pub const LOG_INTERVAL_MICROS: i64 = MICROS_PER_HOUR;
 
 /// Delay in microseconds before the first retry of a failed job.
 const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
-
-const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// How many microseconds a waiting job can be ahead of its time. A job that is due later was scheduled while the clock was
 /// ahead. This is twice the longest delay, so that a small adjustment of the clock has no effect.

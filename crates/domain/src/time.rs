@@ -7,7 +7,13 @@ use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339}
 use super::row_ids;
 
 /// Number of microseconds in a second.
-const MICROS_PER_SECOND: i64 = 1_000_000;
+pub const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// Number of microseconds in an hour.
+pub const MICROS_PER_HOUR: i64 = 3_600 * MICROS_PER_SECOND;
+
+/// Number of microseconds in a day.
+pub const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 
 /// A point in time in UTC, as microseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +35,7 @@ impl Timestamp {
     /// Returns the time `seconds` seconds later, or earlier if negative.
     #[must_use]
     pub const fn plus_seconds(self, seconds: i64) -> Timestamp {
-        self.plus_micros(seconds.saturating_mul(1_000_000))
+        self.plus_micros(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
     /// Returns the time `days` days later, or earlier if negative.

@@ -4,10 +4,9 @@ use std::time::UNIX_EPOCH;
 
 use url::{Host, Url};
 
-use super::time::Timestamp;
+use super::time::{MICROS_PER_SECOND, Timestamp};
 use crate::{problem::Problem, string_enum::string_enum};
 
-const MICROS_PER_SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 

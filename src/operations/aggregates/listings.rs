@@ -16,7 +16,7 @@ use crate::{
         aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
         listings::ReviewStatus,
         teams::TeamRowId,
-        time::Timestamp,
+        time::{MICROS_PER_DAY, Timestamp},
     },
     error::Result,
     market::Reader,
@@ -93,9 +93,6 @@ struct Lookups {
     /// The keys of the current listing.
     keys: [Vec<GroupKey>; MAX_DIMENSIONS],
 }
-
-/// Microseconds of a day.
-const MICROS_OF_DAY: i64 = 86_400_000_000;
 
 /// Aggregates the published listings that a request to the catalog matches. Its page and sort order do not matter.
 pub fn of_catalog(
@@ -215,7 +212,7 @@ impl ListingProperty {
             ListingProperty::HasActiveBids => aggregation.key(truth(found.has_active_bids()))?,
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
-                key_of(&mut lookups.months, at.div_euclid(MICROS_OF_DAY), || {
+                key_of(&mut lookups.months, at.div_euclid(MICROS_PER_DAY), || {
                     aggregation.key(&aggregation::month(Timestamp(at)))
                 })?
             }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Reader, pages::PageQuery};
 use crate::{
-    domain::time::Day,
+    domain::time::{Day, MICROS_PER_DAY},
     error::{Error, Result},
 };
 
@@ -166,7 +166,7 @@ impl Filter {
             Filter::OfPages(condition) => query.when(&format!("({condition})")),
             Filter::FromDay(column) => query.filter(&format!("{column} >= ?"), start_of_day(value)),
             Filter::UntilDay(column) => {
-                let end = start_of_day(value).map(|start| start + MICROS_OF_DAY);
+                let end = start_of_day(value).map(|start| start + MICROS_PER_DAY);
                 query.filter(&format!("{column} < ?"), end)
             }
         })
@@ -175,9 +175,6 @@ impl Filter {
 
 /// The IDs of a JSON array, as they are stored.
 const IDS: &str = "SELECT unhex(replace(value, '-', '')) FROM json_each(?)";
-
-/// Microseconds of a day.
-const MICROS_OF_DAY: i64 = 86_400_000_000;
 
 /// Returns the time at which a day begins, in microseconds. A text that is not a day matches nothing.
 fn start_of_day(value: &Value) -> Option<i64> {
