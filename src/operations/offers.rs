@@ -214,8 +214,7 @@ fn check_acceptable(context: &CheckContext, offer: &OfferRow) -> Result<ListingR
         return Err(Error::Conflict(message.to_owned()));
     }
     if !offer.buyer_may_buy {
-        let message = "The bidder can no longer buy. Decline the bid.";
-        return Err(Error::Conflict(message.to_owned()));
+        return Err(purchases::bidder_cannot_buy());
     }
     let listing = listing_of(rows, offer)?;
     let sale = sale_of(offer, &listing);

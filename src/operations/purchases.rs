@@ -144,6 +144,12 @@ fn listed_price(listing: &ListingRow, kind: PurchaseKind) -> Result<Cents> {
     price.ok_or_else(|| Error::Conflict(message.to_owned()))
 }
 
+/// Returns the error for accepting a bid of a team that can no longer buy. It is the same in all cases, since the vendor must not
+/// learn that the bidder bought the listing.
+pub(super) fn bidder_cannot_buy() -> Error {
+    Error::Conflict("The bidder can no longer buy. Decline the bid.".to_owned())
+}
+
 /// Checks that no earlier purchase forbids a sale: the buyer has no pending or completed purchase of the same kind, and no
 /// asset was sold exclusively.
 pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
@@ -152,11 +158,7 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
         let of = match sale.kind {
             PurchaseKind::Sample => "sample",
             PurchaseKind::Full => "listing",
-            PurchaseKind::AcceptedBid => {
-                // The vendor must not learn that the bidder bought the listing.
-                let message = "The bidder can no longer buy. Decline the bid.";
-                return Err(Error::Conflict(message.to_owned()));
-            }
+            PurchaseKind::AcceptedBid => return Err(bidder_cannot_buy()),
         };
         return Err(Error::Conflict(format!(
             "The team already has a purchase of this {of} that is pending or completed: {id}."
