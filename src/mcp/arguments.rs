@@ -151,9 +151,8 @@ impl ToolCall<'_> {
     /// Also selects the evidence of records if a selected field states a fact that is based on it.
     fn add_evidence(&mut self) {
         let subject = self.variant.item_shape();
-        let is_of_record =
-            |path: &&FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
-        let selected: Vec<FieldPath> = self.fields.iter().filter(is_of_record).cloned().collect();
+        let of_record = self.fields.iter().filter(|path| path.begins_in(subject));
+        let selected: Vec<FieldPath> = of_record.cloned().collect();
         if selected.is_empty() || subject.at_path(EVIDENCE).is_none() {
             return;
         }

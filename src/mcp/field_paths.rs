@@ -130,6 +130,11 @@ impl FieldPath {
         }
     }
 
+    /// Whether the path begins with a field of this shape.
+    pub fn begins_in(&self, shape: &Shape) -> bool {
+        self.first_name().is_some_and(|name| shape.at_path(name).is_some())
+    }
+
     /// Returns whether a step of the path is the field with this name.
     pub fn has_name(&self, name: &str) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Name(other) if other == name))

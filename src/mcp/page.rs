@@ -424,9 +424,8 @@ fn select_fields(value: Value, call: &ToolCall) -> (Value, Origin) {
         (_, value) => return field_paths::select(value, &call.fields),
     };
     let subject = call.variant.item_shape();
-    let is_of_item = |path: &FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
     let (of_items, of_page): (Vec<FieldPath>, Vec<FieldPath>) =
-        call.fields.iter().cloned().partition(is_of_item);
+        call.fields.iter().cloned().partition(|path| path.begins_in(subject));
     let items = fields.remove(list).unwrap_or_default();
     let paging_fields: Map<String, Value> =
         PAGING_FIELDS.iter().filter_map(|name| fields.remove_entry(*name)).collect();

@@ -65,8 +65,7 @@ fn parse_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldPath, T
     let mut path = FieldPath::parse(text).ok_or_else(|| invalid_path(&text.into()))?;
     let (subject, page) = (variant.item_shape(), &variant.operation.response);
     let Some(list) = variant.call.list else { return check_path(tool, variant, path, text, subject) };
-    let is_of_item = |path: &FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
-    if !is_of_item(&path) {
+    if !path.begins_in(subject) {
         path = path.relative_to(list);
     }
     if path.first_name() == Some(list) {
@@ -75,7 +74,7 @@ fn parse_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldPath, T
                     items.";
         return Err(ToolError::invalid(message, next));
     }
-    let is_of_page = !is_of_item(&path) && path.first_name().is_some_and(|name| page.at_path(name).is_some());
+    let is_of_page = !path.begins_in(subject) && path.begins_in(page);
     check_path(tool, variant, path, text, if is_of_page { page } else { subject })
 }
 
