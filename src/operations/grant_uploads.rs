@@ -71,9 +71,23 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) 
         return Ok(PreparedUpload::default());
     }
     let replaced = existing.map(|upload| lock_unreceived(market, upload)).transpose()?;
-    let (id, layout) = (market.clock().new_id(Collection::Uploads), PartLayout::new(file.size_bytes));
+    Ok(PreparedUpload { new: Some(start(market, file.size_bytes)?), replaced })
+}
+
+/// Starts an upload of a file of this size in the store.
+pub(super) fn start(market: &Market, size_bytes: u64) -> Result<Upload> {
+    let (id, layout) = (market.clock().new_id(Collection::Uploads), PartLayout::new(size_bytes));
     let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
-    Ok(PreparedUpload { new: Some(Upload { id, layout, store_upload_id }), replaced })
+    Ok(Upload { id, layout, store_upload_id })
+}
+
+/// Deletes an upload that was started and not planned, unless it is in use.
+pub(super) fn delete_unused(market: &Market, upload: &Upload) -> Result<()> {
+    if let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete) {
+        market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
+        market.clock().give_back_id(Collection::Uploads, upload.id);
+    }
+    Ok(())
 }
 
 /// Fails if a file is larger than a grant allows.
@@ -187,10 +201,8 @@ pub fn finish_plan(market: &Market, prepared: PreparedUpload) {
     let finish = || -> Result<()> {
         if let Some(upload) = &new
             && !is_known(market, upload.id)?
-            && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
         {
-            market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
-            market.clock().give_back_id(Collection::Uploads, upload.id);
+            delete_unused(market, upload)?;
         }
         if let Some((upload, lock)) = &replaced
             && !is_known(market, upload.id)?

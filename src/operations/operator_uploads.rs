@@ -7,19 +7,14 @@ use uuid::Uuid;
 use super::{
     access::{Platform, check_open},
     discarded_uploads,
-    grant_uploads::{FileInput, conflict_error},
+    grant_uploads::{FileInput, conflict_error, delete_unused, start},
     quotas,
 };
 use crate::{
     blobs::{CompletionOutcome, ReceivedBytes, StoredFile, UploadLock, UploadedPart},
     domain::{
-        collections::Collection,
-        grants::GRANT_HOURS,
-        principals::Principal,
-        teams::Team,
-        time::MICROS_PER_HOUR,
-        upload_activity::UploadStep,
-        uploads::{PartLayout, Upload},
+        grants::GRANT_HOURS, principals::Principal, teams::Team, time::MICROS_PER_HOUR,
+        upload_activity::UploadStep, uploads::Upload,
     },
     error::{Error, ErrorChain, Problem, Result},
     market::{CheckContext, Market, Reader, Writer},
@@ -55,9 +50,7 @@ pub(super) fn prepare_for(market: &Market, purpose: UploadPurpose, file: &FileIn
         return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", message)));
     }
     market.read_blocking(|reader| find_owner(reader.rows, purpose).map(drop))?;
-    let (id, layout) = (market.clock().new_id(Collection::Uploads), PartLayout::new(file.size_bytes));
-    let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
-    Ok(Upload { id, layout, store_upload_id })
+    start(market, file.size_bytes)
 }
 
 /// Writes the plan of an upload. Its bytes count for the quota of the team.
@@ -105,13 +98,7 @@ pub(super) fn plan_for(
 pub fn finish_plan(market: &Market, upload: &Upload) {
     let finish = || -> Result<()> {
         let find = |reader: &Reader| store::operator_uploads::find(reader.rows, upload.id);
-        if market.read_blocking(find)?.is_none()
-            && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
-        {
-            market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
-            market.clock().give_back_id(Collection::Uploads, upload.id);
-        }
-        Ok(())
+        if market.read_blocking(find)?.is_some() { Ok(()) } else { delete_unused(market, upload) }
     };
     if let Err(cause) = finish() {
         tracing::warn!(cause = %ErrorChain(&cause), "an upload that was not used could not be deleted");
