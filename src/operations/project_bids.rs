@@ -49,7 +49,7 @@ pub fn submit(
     fields: &BidFields,
 ) -> Result<Bid> {
     let kind = OpportunityKind::Project;
-    let opportunity = opportunities::find_visible(writer.rows, vendor, opportunity_id, kind)?;
+    let opportunity = opportunities::find(writer.rows, vendor, opportunity_id, kind)?;
     let team = vendor.team_row_id();
     check_open(writer, &opportunity, vendor)?;
     let mut problems = Problems::default();

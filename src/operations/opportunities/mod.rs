@@ -82,17 +82,7 @@ pub fn requests_page(
 
 /// Returns the opportunity of this kind and with this ID, if the vendor may see it: it is visible to the team
 /// in its status, or the team has a bid on it or a notification of it, which keep referring to it.
-pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
-    find_visible(reader.rows, vendor, id, kind)
-}
-
-/// Like [`find`], in any transaction.
-pub fn find_visible(
-    rows: &store::Reader,
-    vendor: &Vendor,
-    id: Uuid,
-    kind: OpportunityKind,
-) -> Result<Opportunity> {
+pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
     let not_found = || Error::not_found("opportunity");
     let found = store::opportunities::find(rows, id, kind)?.ok_or_else(not_found)?;
     let is_visible = found.is_visible_to(vendor.team().id)
@@ -117,11 +107,6 @@ pub fn list_owned(
     store::opportunities::list_by_owner(reader.rows, buyer.team_row_id(), kind, status, limit, offset)
 }
 
-/// Returns the opportunity of this kind and with this ID, if it belongs to the buyer.
-pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
-    find_own(reader.rows, buyer, id, kind)
-}
-
 /// Returns a page of the bids on one of the buyer's own projects, newest first, and their total number.
 pub fn list_bids_on(
     reader: &Reader,
@@ -130,7 +115,7 @@ pub fn list_bids_on(
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {
-    let project = find_owned(reader, buyer, id, OpportunityKind::Project)?;
+    let project = find_own(reader.rows, buyer, id, OpportunityKind::Project)?;
     store::opportunities::list_bids_on_opportunity(reader.rows, project.row_id, limit, offset)
 }
 
@@ -155,7 +140,7 @@ pub fn find_owned_with_bids(
     limit: usize,
     offset: u64,
 ) -> Result<OwnedOpportunity> {
-    let opportunity = of_any_kind(|kind| find_owned(reader, buyer, id, kind))?;
+    let opportunity = of_any_kind(|kind| find_own(reader.rows, buyer, id, kind))?;
     let (bids, bid_count) = match opportunity.kind {
         OpportunityKind::Listing => (Vec::new(), 0),
         OpportunityKind::Project => {
@@ -169,7 +154,7 @@ pub fn find_owned_with_bids(
 
 /// Like [`find`], of either kind.
 pub fn find_of_any_kind(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Opportunity> {
-    of_any_kind(|kind| find(reader, vendor, id, kind))
+    of_any_kind(|kind| find(reader.rows, vendor, id, kind))
 }
 
 /// Returns the first opportunity that `find` finds, which is called with each kind.

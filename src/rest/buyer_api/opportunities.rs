@@ -338,7 +338,7 @@ where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
     Json::read(&call.served, call.access.requester(), move |reader| {
-        opportunities::find_owned(reader, &call.access, id, kind).map(|found| T::from(&found))
+        opportunities::find_own(reader.rows, &call.access, id, kind).map(|found| T::from(&found))
     })
     .await
 }

@@ -321,7 +321,7 @@ where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
     Json::read(&call.served, call.access.requester(), move |reader| {
-        opportunities::find(reader, &call.access, id, kind).map(|found| T::from(&found))
+        opportunities::find(reader.rows, &call.access, id, kind).map(|found| T::from(&found))
     })
     .await
 }

@@ -30,7 +30,7 @@ pub struct BidOnProject;
 async fn find(visit: &Visit<Vendor>) -> Result<(Opportunity, Option<String>)> {
     let id = visit.id(0)?;
     let read = move |reader: &Reader, vendor: &Vendor| {
-        let project = opportunities::find(reader, vendor, id, OpportunityKind::Project)?;
+        let project = opportunities::find(reader.rows, vendor, id, OpportunityKind::Project)?;
         let standing = project_bids::find_in_effect(reader, vendor, &project)?;
         let reason = project_bids::why_not_open(reader, vendor, &project).map(str::to_owned);
         let standing = standing.map(|_| {
