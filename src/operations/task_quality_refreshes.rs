@@ -15,7 +15,7 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
-    market::{Reader, Writer},
+    market::Writer,
     store::{self, task_quality_refreshes::Refresh},
 };
 
@@ -43,15 +43,11 @@ pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<RefreshState> {
             TaskQualityRefreshData { refresh_id: id, status: RefreshStatus::Queued, total, refreshed: 0 };
         writer.emit(Some(team), id, &EventData::TaskQualityRefreshRequested(data))?;
     }
-    refresh_state(writer.rows, vendor)
+    latest(writer.rows, vendor)
 }
 
 /// Returns the unfinished refresh, or the last one.
-pub fn latest(reader: &Reader, vendor: &Vendor) -> Result<RefreshState> {
-    refresh_state(reader.rows, vendor)
-}
-
-fn refresh_state(rows: &store::Reader, vendor: &Vendor) -> Result<RefreshState> {
+pub fn latest(rows: &store::Reader, vendor: &Vendor) -> Result<RefreshState> {
     let team = vendor.team_row_id();
     Ok((
         store::task_quality_refreshes::find_latest(rows, team)?,

@@ -91,7 +91,7 @@ impl TaskQualityRefreshesApi {
     )]
     async fn get_task_qc_refresh(call: Call<Vendor>) -> JsonResult<QcRefreshState> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
-            task_quality_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
+            task_quality_refreshes::latest(reader.rows, &call.access).map(QcRefreshState::from)
         })
         .await
     }
