@@ -2,6 +2,8 @@
 
 mod texts;
 
+use std::cell::LazyCell;
+
 use marketplace_text::encoding;
 
 use self::texts::LicenseTexts;
@@ -127,20 +129,20 @@ impl Check for License {
 
     fn finish(mut self: Box<Self>, root: &Root) -> Vec<Finding> {
         self.candidates.retain(|file| candidate_kind(root.relative_path(&file.path)).is_some());
-        let mut found: Vec<String> = Vec::new();
-        let is_text = |file: &&Candidate| {
-            file.kind == CandidateKind::Text && file.text.trim_ascii().len() >= MIN_TERMS_BYTES
-        };
-        let texts: Vec<&Candidate> = self.candidates.iter().filter(is_text).collect();
-        if !texts.is_empty() {
-            // They take tens of megabytes, so they are dropped as soon as possible.
-            let known = LicenseTexts::load();
-            found.extend(texts.iter().map(|file| {
+        let mut found: Vec<String> = {
+            let is_text = |file: &&Candidate| {
+                file.kind == CandidateKind::Text && file.text.trim_ascii().len() >= MIN_TERMS_BYTES
+            };
+            // They take tens of megabytes, so they are loaded only if needed, and dropped as soon as possible.
+            let known = LazyCell::new(LicenseTexts::load);
+            let texts = self.candidates.iter().filter(is_text);
+            let name_texts = texts.map(|file| {
                 let identify = || known.identify(&encoding::decode_for_display(&file.text));
                 let name = license_in_path(root.relative_path(&file.path)).or_else(identify);
                 format!("{}{IN}{}", name.as_deref().unwrap_or("custom terms"), quoted(&file.path))
-            }));
-        }
+            });
+            name_texts.collect()
+        };
         for file in &self.candidates {
             found.extend(manifest_license(file).map(|name| format!("{name}{IN}{}", quoted(&file.path))));
         }

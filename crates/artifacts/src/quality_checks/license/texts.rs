@@ -1,7 +1,5 @@
 //! Identifies licenses by their texts. A text that grants less than a license, or demands more, is not that license.
 
-use std::collections::HashMap;
-
 use spdx::detection::{LicenseEntry, Store, TextData, scan::Scanner};
 
 /// Minimum similarity, from 0 to 1, of a text to a known license that it is identified as.
@@ -43,22 +41,15 @@ pub(super) struct LicenseTexts {
     used: Store,
     /// All of them.
     all: Store,
-    /// For each license in use, the words that its texts have.
-    words: HashMap<String, WordCounts>,
 }
 
 impl LicenseTexts {
     /// Loads all texts.
     pub(super) fn load() -> LicenseTexts {
-        let (mut used, mut words) = (Store::new(), HashMap::new());
+        let mut used = Store::new();
         let all = Store::load_inline().unwrap_or_else(|_| Store::new());
         for (key, LicenseEntry { original, aliases, alternates, .. }) in all.iter() {
             let Some(name) = name_of_text(key, aliases) else { continue };
-            let versions = std::iter::once(original).chain(alternates);
-            words.insert(
-                name.to_owned(),
-                versions.map(WordCounts::of_license).fold(WordCounts::default(), WordCounts::max),
-            );
             // Source headers and original texts are not needed for matching, so drop them to save memory.
             let mut stripped = LicenseEntry::new(original.clone().without_text());
             stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
@@ -66,7 +57,7 @@ impl LicenseTexts {
             stripped.alternates.extend(text_without_appendix(original));
             used.insert_entry(name.to_owned(), stripped);
         }
-        LicenseTexts { used, all, words }
+        LicenseTexts { used, all }
     }
 
     /// Returns the name of the license that a text is.
@@ -79,8 +70,18 @@ impl LicenseTexts {
         if closest.score >= MIN_RARE_CONFIDENCE.max(found.score + MIN_RARE_LEAD) {
             return spdx::license_id(closest.name).map(|id| id.name.to_owned());
         }
-        let words = self.words.get(license.name)?;
-        (!WordCounts::of_text(&text).has_other_terms(words)).then(|| license.name.to_owned())
+        let words = self.words_of(license.name)?;
+        (!WordCounts::of_text(&text).has_other_terms(&words)).then(|| license.name.to_owned())
+    }
+
+    /// Returns the words that the texts of a license in use have.
+    fn words_of(&self, license: &str) -> Option<WordCounts> {
+        let is_named = |key: &String, entry: &LicenseEntry| {
+            name_of_text(key, &entry.aliases).is_some_and(|name| name == license)
+        };
+        let (_, entry) = self.all.iter().find(|(key, entry)| is_named(key, entry))?;
+        let versions = std::iter::once(&entry.original).chain(&entry.alternates);
+        Some(versions.map(WordCounts::of_license).fold(WordCounts::default(), WordCounts::max))
     }
 }
 
