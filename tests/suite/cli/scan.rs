@@ -7,8 +7,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Output,
+    sync::LazyLock,
 };
 
+use jsonschema::Validator;
 use marketplace::fixtures;
 use serde_json::{Map, Value, json};
 
@@ -214,10 +216,9 @@ fn assert_same_tables(report: &Value, dataset: &Value) {
     assert_eq!(figures["tables"], json!(tables));
 }
 
-/// Files of a codebase that passes every mandatory check.
-const FILES: [(&str, &str); 4] = [
+/// Files of a codebase that passes every mandatory check. The text of a license would take most of the time of a scan.
+const FILES: [(&str, &str); 3] = [
     ("README.md", "# Ledger\n\nBooks amounts."),
-    ("LICENSE", include_str!("../../../LICENSE-MIT")),
     ("Cargo.toml", "[package]\nname = \"a\"\nlicense = \"MIT\"\n"),
     ("src/main.rs", "fn main() {\n    println!();\n}\n"),
 ];
@@ -270,7 +271,11 @@ fn directory_and_zip_of_it_give_the_same_figures() {
     let directory = temp_dir();
     let root = directory.path().join("rows");
     let table = "day,level\n2024-01-01,1.5\n2024-01-02,1.75\n";
-    let files = [("README.md", "Water levels."), ("levels.csv", table), ("LICENSE", FILES[1].1)];
+    let files = [
+        ("README.md", "Water levels."),
+        ("levels.csv", table),
+        ("LICENSE", include_str!("../../../LICENSE-MIT")),
+    ];
     fs::create_dir_all(&root).unwrap();
     for (path, text) in files {
         fs::write(root.join(path), text).unwrap();
@@ -297,7 +302,7 @@ fn files_for_version_control_do_not_count() {
     let directory = temp_dir();
     let root = directory.path().join("rows");
     fs::create_dir(&root).unwrap();
-    for (path, text) in [("levels.csv", "day,level\n2024-01-01,1.5\n"), FILES[0], FILES[1]] {
+    for (path, text) in [("levels.csv", "day,level\n2024-01-01,1.5\n"), FILES[0]] {
         fs::write(root.join(path), text).unwrap();
     }
     let before = report(&root, &[], 0);
@@ -342,13 +347,15 @@ fn report_for_people_says_what_is_read_and_what_is_not() {
 
 /// Returns the results of a SARIF document that is valid by its schema.
 fn sarif_results(path: &Path, code: i32) -> Vec<Value> {
+    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
+        let schema = serde_json::from_str(SARIF_SCHEMA).unwrap();
+        jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
+    });
     let temp_dir = temp_dir();
     let output = scan(path, &["--sarif"], temp_dir.path());
     assert_eq!(output.status.code(), Some(code));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let schema = serde_json::from_str(SARIF_SCHEMA).unwrap();
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    let errors: Vec<String> = VALIDATOR.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let run = &document["runs"][0];
     assert_eq!(run["invocations"][0]["executionSuccessful"], code != 2);

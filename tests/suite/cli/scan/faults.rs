@@ -43,7 +43,7 @@ fn run(command: &mut Command, code: i32) -> (String, String) {
 /// Creates a directory with raw data that passes every mandatory check.
 fn raw_data(at: &Path) {
     fs::create_dir_all(at).unwrap();
-    for (path, text) in [("levels.csv", "day,level\n2024-01-01,1.5\n"), FILES[1]] {
+    for (path, text) in [("levels.csv", "day,level\n2024-01-01,1.5\n"), FILES[0]] {
         fs::write(at.join(path), text).unwrap();
     }
 }
