@@ -45,6 +45,8 @@ pub struct IdField {
 /// The OpenAPI document of one API.
 pub struct Document {
     json: Value,
+    /// The schemas of the document as JSON Schema, by name.
+    definitions: Map<String, Value>,
     operations: Vec<Operation>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
@@ -103,7 +105,9 @@ impl Document {
                 });
             }
         }
-        Document { json, operations, validators: Mutex::default() }
+        let schemas = json["components"]["schemas"].as_object().unwrap().iter();
+        let definitions = schemas.map(|(name, schema)| (name.clone(), to_json_schema(schema))).collect();
+        Document { json, definitions, operations, validators: Mutex::default() }
     }
 
     /// Returns all operations of the document.
@@ -219,17 +223,35 @@ impl Document {
         assert!(errors.is_empty(), "{value} does not match {schema}: {errors:#?}");
     }
 
-    /// Returns the validator of a schema in the document, with all components as definitions.
+    /// Returns the validator of a schema in the document, with the components that it refers to as definitions.
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let validator = validators.entry(schema.to_string()).or_insert_with(|| {
-            let components = self.json["components"]["schemas"].as_object().unwrap();
-            let definitions: Map<String, Value> =
-                components.iter().map(|(name, schema)| (name.clone(), to_json_schema(schema))).collect();
-            let root_schema = json!({"allOf": [to_json_schema(schema)], "$defs": definitions});
+            let (schema, mut definitions) = (to_json_schema(schema), Map::new());
+            self.add_definitions(&schema, &mut definitions);
+            let root_schema = json!({"allOf": [schema], "$defs": definitions});
             Arc::new(jsonschema::options().should_validate_formats(true).build(&root_schema).unwrap())
         });
         Arc::clone(validator)
+    }
+
+    /// Adds the definitions that a JSON Schema refers to, and those that these refer to.
+    fn add_definitions(&self, schema: &Value, added: &mut Map<String, Value>) {
+        match schema {
+            Value::Object(fields) => {
+                let name =
+                    fields.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+                if let Some((name, definition)) = name.and_then(|name| self.definitions.get_key_value(name))
+                    && !added.contains_key(name)
+                {
+                    added.insert(name.clone(), definition.clone());
+                    self.add_definitions(definition, added);
+                }
+                fields.values().for_each(|field| self.add_definitions(field, added));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.add_definitions(item, added)),
+            _ => {}
+        }
     }
 }
 
@@ -280,9 +302,19 @@ impl Operation {
     }
 
     fn matches_path(&self, path: &str) -> bool {
-        let (own, requested): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
-        own.len() == requested.len()
-            && own.iter().zip(&requested).all(|(own, step)| own.starts_with('{') || own == step)
+        matches_template(&self.path, path)
+    }
+}
+
+/// Whether a path is one of a template, which has the names of parameters in braces.
+pub fn matches_template(template: &str, path: &str) -> bool {
+    let (mut expected, mut found) = (template.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), found.next()) {
+            (None, None) => return true,
+            (Some(name), Some(value)) if name.starts_with('{') || name == value => {}
+            _ => return false,
+        }
     }
 }
 
