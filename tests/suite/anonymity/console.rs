@@ -1,7 +1,10 @@
 //! The web app as a vendor reads it: every page of the table with the IDs that its own pages link, their files, what is refused,
 //! and what forms answer.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::LazyLock,
+};
 
 use marketplace::{
     console::{self, PREFIX, PageRow},
@@ -15,7 +18,7 @@ use uuid::Uuid;
 use super::{Hidden, text_of};
 use crate::harness::{
     TestMarket,
-    browser::{Browser, Page},
+    browser::{Browser, Page, row_of},
     database,
 };
 
@@ -87,31 +90,11 @@ struct Vendor<'m> {
     checked: usize,
 }
 
-/// Whether a path, without its query, is one of a row.
-fn is_of(row: &PageRow, path: &str) -> bool {
-    let (mut expected, mut found) = (row.path.split('/'), path.split('/'));
-    loop {
-        match (expected.next(), found.next()) {
-            (None, None) => return true,
-            (Some(name), Some(value)) if name.starts_with('{') && !value.is_empty() => {}
-            (Some(name), Some(value)) if name == value => {}
-            _ => return false,
-        }
-    }
-}
-
 impl Vendor<'_> {
-    /// Returns the row of a path below the prefix. Rows without parameters win over those with some.
-    fn row_of(&self, path: &str) -> Option<PageRow> {
-        let path = path.split('?').next().unwrap();
-        let of_path = self.rows.iter().filter(|row| is_of(row, path));
-        of_path.min_by_key(|row| row.path.matches('{').count()).copied()
-    }
-
     /// Checks an answer for a path below the prefix.
     fn check(&mut self, what: &str, path: &str, page: &Page) {
         let mut text = text_of(&page.response);
-        let row = self.row_of(path);
+        let row = row_of(&format!("{PREFIX}{path}"));
         let is_of_vendors = !path.ends_with("/preview")
             && row.is_some_and(|row| row.access.is_some_and(|access| access.audience() == Audience::Vendors));
         let hidden = if path.starts_with("/requests") || path.contains("opportunities") {
@@ -142,11 +125,12 @@ impl Vendor<'_> {
 
     /// Reads a page, and returns the addresses below the prefix that it links.
     async fn read(&mut self, path: &str) -> Vec<String> {
+        static LINKS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r##"(?:href|action)="/console([^"#]*)""##).unwrap());
         let page = self.browser.get(&format!("{PREFIX}{path}")).await;
         self.check("GET", path, &page);
-        let links = Regex::new(r##"(?:href|action)="/console([^"#]*)""##).unwrap();
         let mut found: Vec<String> =
-            links.captures_iter(&page.text).map(|link| link[1].replace("&amp;", "&")).collect();
+            LINKS.captures_iter(&page.text).map(|link| link[1].replace("&amp;", "&")).collect();
         found.extend(page.location().strip_prefix(PREFIX).map(str::to_owned));
         found
     }
@@ -162,11 +146,14 @@ impl Vendor<'_> {
             !kind.as_str().starts_with("opportunity_") && !kind.as_str().starts_with("project_bid_")
         });
         queue.extend(types.map(|kind| format!("/notifications?type={}", kind.as_str())));
-        let mut files = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         while let Some(path) = queue.pop_front() {
             for link in self.read(&path).await {
-                let Some(row) = self.row_of(&link) else { continue };
-                if link.contains("format=csv") && files.insert(link.clone()) {
+                if !seen.insert(link.clone()) {
+                    continue;
+                }
+                let Some(row) = row_of(&format!("{PREFIX}{link}")) else { continue };
+                if link.contains("format=csv") {
                     self.read(&link).await;
                 }
                 let path = link.split('?').next().unwrap().to_owned();

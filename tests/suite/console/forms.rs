@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::attacks::{crawl, row_of};
-use crate::harness::{TestMarket, browser::Browser};
+use super::attacks::crawl;
+use crate::harness::{
+    TestMarket,
+    browser::{Browser, row_of},
+};
 
 const KEYS: [&str; 4] = ["mkt_demo_buyer", "mkt_demo_vendor", "mkt_demo_both", "mkt_demo_operator"];
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 
-use super::attacks::{crawl, row_of};
+use super::attacks::crawl;
 use crate::harness::{
-    browser::Browser,
+    browser::{Browser, row_of},
     markup::{self, Document},
 };
 

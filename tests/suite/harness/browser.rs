@@ -1,9 +1,12 @@
 //! A browser without scripts: it keeps the cookie of a session, and sends the forms that pages have.
 
+use std::{borrow::Cow, sync::LazyLock};
+
+use marketplace::console::{self, PREFIX, PageRow};
 use poem::{Body, http::Method};
 use regex::Regex;
 
-use super::{TestMarket, TestResponse};
+use super::{TestMarket, TestResponse, documents::matches_template};
 
 /// Somebody who uses the web app of a market.
 pub struct Browser<'m> {
@@ -47,23 +50,39 @@ impl Page {
     /// Returns the text of the main part without tags, for messages.
     pub fn visible(&self) -> String {
         let main = self.text.split("<main").nth(1).unwrap_or(&self.text);
-        let tags = Regex::new("<[^>]*>").unwrap();
-        tags.replace_all(main, " ").split_whitespace().collect::<Vec<_>>().join(" ")
+        replace_tags(main, " ").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the fields of the form that is sent to a path, with the values that they have.
     #[track_caller]
     pub fn form(&self, action: &str) -> Vec<(String, String)> {
-        let forms = Regex::new(r#"(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>"#).unwrap();
+        static INPUTS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"<(input|textarea|select)([^>]*)>([^<]*)").unwrap());
+        let own = format!(" action=\"{action}\"");
         // Another form may lead to the same path with what is chosen in its query.
-        let is_sent = |form: &regex::Captures| {
-            form[0].split('>').next().is_some_and(|tag| tag.contains("method=\"post\""))
+        let is_own = |tag: &str| tag.contains(&own) && tag.contains(" method=\"post\"");
+        let mut forms = self.text.split("<form").skip(1).filter_map(|form| form.split_once('>'));
+        let Some((_, form)) = forms.find(|(tag, _)| is_own(tag)) else {
+            panic!("no form for {action} in: {}", self.visible())
         };
-        let found = forms.captures_iter(&self.text).find(|form| &form[1] == action && is_sent(form));
-        let Some(form) = found else { panic!("no form for {action} in: {}", self.visible()) };
-        let inputs = Regex::new(r"<(input|textarea|select)([^>]*)>([^<]*)").unwrap();
-        inputs.captures_iter(&form[2]).filter_map(|input| field(&form[2], &input)).collect()
+        let form = form.split("</form>").next().unwrap_or_default();
+        INPUTS.captures_iter(form).filter_map(|input| field(form, &input)).collect()
     }
+}
+
+/// Replaces the tags of markup.
+pub fn replace_tags<'t>(markup: &'t str, replacement: &str) -> Cow<'t, str> {
+    static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^>]*>").unwrap());
+    TAGS.replace_all(markup, replacement)
+}
+
+/// Returns the row of the table of pages that an address belongs to.
+pub fn row_of(address: &str) -> Option<PageRow> {
+    static ROWS: LazyLock<Vec<PageRow>> = LazyLock::new(console::pages);
+    let path = address.split(['?', '#']).next()?.strip_prefix(PREFIX)?;
+    let of_path = ROWS.iter().filter(|row| matches_template(row.path, path));
+    // What is stated wins over parameters.
+    of_path.min_by_key(|row| row.path.matches('{').count()).copied()
 }
 
 /// Returns the name and the value of a field, unless it is a choice that is not chosen.
@@ -71,7 +90,7 @@ fn field(form: &str, input: &regex::Captures) -> Option<(String, String)> {
     let attributes = &input[2];
     let name = attribute(attributes, "name")?;
     let kind = attribute(attributes, "type").unwrap_or_default();
-    let is_chosen = Regex::new(r"\bchecked\b").unwrap().is_match(attributes);
+    let is_chosen = attributes.split(' ').any(|attribute| attribute == "checked");
     if ["checkbox", "radio"].contains(&kind.as_str()) && !is_chosen {
         return None;
     }
@@ -90,8 +109,8 @@ fn field(form: &str, input: &regex::Captures) -> Option<(String, String)> {
 }
 
 fn attribute(tag: &str, name: &str) -> Option<String> {
-    let found = Regex::new(&format!(r#"\b{name}="([^"]*)""#)).unwrap();
-    found.captures(tag).map(|found| unescape(&found[1]))
+    let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+    value.split_once('"').map(|(value, _)| unescape(value))
 }
 
 fn unescape(text: &str) -> String {

@@ -10,14 +10,14 @@ mod vendors;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use marketplace::console::{self, PREFIX, PageRow};
+use marketplace::console::{self, PREFIX};
 use regex::Regex;
 use serde_json::json;
 
 use super::{BOTH, BUYER, OPERATOR, VENDOR};
 use crate::harness::{
     TestMarket,
-    browser::{Browser, Page},
+    browser::{Browser, Page, row_of},
 };
 
 /// Pages of the same path in the table, but with other IDs or queries, that are opened.
@@ -57,8 +57,8 @@ pub async fn crawl(browser: &Browser<'_>) -> Crawl {
         }
         for found in attribute.captures_iter(&page.text) {
             let target = found[2].replace("&amp;", "&");
-            let is_sent = page.text.contains(&format!("method=\"post\" action=\"{}\"", &found[2]));
-            if &found[1] == "action" && is_sent {
+            let is_sent = || page.text.contains(&format!("method=\"post\" action=\"{}\"", &found[2]));
+            if &found[1] == "action" && is_sent() {
                 let mut fields = page.form(&found[2]);
                 let says_who = fields.iter().any(|(name, _)| name == "opened_by");
                 let is_of_anyone = ["/console/sign-in", "/console/sign-out"].contains(&&*target);
@@ -66,8 +66,7 @@ pub async fn crawl(browser: &Browser<'_>) -> Crawl {
                 // Whoever sends the form of another team on purpose does not say so.
                 fields.retain(|(name, _)| name != "opened_by");
                 crawl.actions.insert(target, fields);
-            } else {
-                crawl.addresses.insert(target.clone());
+            } else if crawl.addresses.insert(target.clone()) {
                 pending.push_back(target);
             }
         }
@@ -93,20 +92,4 @@ fn pattern_of(address: &str) -> String {
     let names: BTreeSet<&str> = query.split('&').filter_map(|pair| pair.split('=').next()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     format!("{}?{}", row_of(path).map_or("", |row| row.path), names.join("&"))
-}
-
-/// Returns the row of the table with the path of an address.
-pub fn row_of(address: &str) -> Option<PageRow> {
-    let path = address.split(['?', '#']).next()?.strip_prefix(PREFIX)?;
-    let segments: Vec<&str> = path.split('/').collect();
-    let rows: Vec<PageRow> = console::pages()
-        .into_iter()
-        .filter(|row| {
-            let expected: Vec<&str> = row.path.split('/').collect();
-            expected.len() == segments.len()
-                && expected.iter().zip(&segments).all(|(name, value)| name.starts_with('{') || name == value)
-        })
-        .collect();
-    // What is stated wins over parameters.
-    rows.into_iter().min_by_key(|row| row.path.matches('{').count())
 }
