@@ -61,8 +61,7 @@ async fn credentials_role_and_query_are_checked_before_the_body() {
 
 #[tokio::test(start_paused = true)]
 async fn clients_without_a_key_hold_no_body_slot() {
-    let market = TestMarket::with_settings(|settings| settings.limits.bodies = 1);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.limits.bodies = 1);
     let mut senders = Vec::new();
     for _ in 0..300 {
         let (mut sender, receiver) = tokio::io::duplex(64);
@@ -79,11 +78,10 @@ async fn clients_without_a_key_hold_no_body_slot() {
 
 #[tokio::test(start_paused = true)]
 async fn slow_team_cannot_take_the_body_slots_of_others() {
-    let market = TestMarket::with_settings(|settings| {
+    let market = TestMarket::demo_with_settings(|settings| {
         (settings.limits.bodies, settings.limits.bodies_per_team, settings.limits.bodies_per_address) =
             (8, 2, 0);
     });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let slow = async || {
         let (mut sender, receiver) = tokio::io::duplex(64);
         let headers = [("x-api-key", VENDOR), JSON];
@@ -119,11 +117,10 @@ async fn slow_team_cannot_take_the_body_slots_of_others() {
 /// All of these come from one address. What a team holds counts for the team, and not for the address that it shares with others.
 #[tokio::test(start_paused = true)]
 async fn slow_bodies_do_not_reject_neighbors_at_the_same_address() {
-    let market = TestMarket::with_settings(|settings| {
+    let market = TestMarket::demo_with_settings(|settings| {
         (settings.limits.bodies, settings.limits.bodies_per_team, settings.limits.bodies_per_address) =
             (8, 4, 1);
     });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     for (method, path) in
         [(Method::POST, "/v2/asset-groups"), (Method::GET, "/v2/wallet"), (Method::POST, "/v2/mcp/")]
     {
@@ -152,10 +149,9 @@ async fn slow_bodies_do_not_reject_neighbors_at_the_same_address() {
 /// Some clients send a body with a GET. Nothing works on the request until it has arrived.
 #[tokio::test(start_paused = true)]
 async fn unwanted_body_holds_no_request_slot_while_it_arrives() {
-    let market = TestMarket::with_settings(|settings| {
+    let market = TestMarket::demo_with_settings(|settings| {
         (settings.limits.in_flight, settings.limits.queue) = (1, 0);
     });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let absent = "/v2/asset-groups/6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (method, path, status) in
         [(Method::GET, "/v2/wallet", 200), (Method::HEAD, "/v2/wallet", 200), (Method::DELETE, absent, 404)]
@@ -241,8 +237,7 @@ async fn large_response_is_spooled_with_the_same_semantics() {
 #[tokio::test]
 async fn unread_responses_do_not_take_the_memory_of_others() {
     use poem::{Endpoint, Request};
-    let market = TestMarket::with_settings(|settings| settings.limits.memory_mb = 4);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.limits.memory_mb = 4);
     let columns = json!({"a": "x".repeat(60_000)});
     let item = json!({"title": "Large", "exclusivity": "available", "extra_columns": columns});
     let created = market.call(VENDOR, "POST", "/v2/codebases/batch", &json!({"items": vec![item; 10]})).await;

@@ -21,8 +21,7 @@ const TURNS: usize = 200;
 
 /// Returns a market with one reader, so that the reads run one after another.
 async fn market_with_one_reader() -> TestMarket {
-    let market = TestMarket::with_settings(|settings| settings.data.readers = 1);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.data.readers = 1);
     // A request with a new key also reads the key.
     market.get(GREEDY, "/v2/wallet").await.ok();
     market.get(HONEST, "/v2/wallet").await.ok();

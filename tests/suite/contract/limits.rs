@@ -8,7 +8,7 @@ use poem::http::Method;
 use tokio::io::AsyncWriteExt;
 
 use crate::harness::{
-    TestMarket, TestResponse,
+    TestMarket, TestResponse, demo,
     documents::{Document, documents},
 };
 
@@ -16,9 +16,7 @@ const VENDOR: &str = "mkt_demo_vendor";
 const BOTH: &str = "mkt_demo_both";
 
 fn demo_with_limits(change: impl FnOnce(&mut LimitSettings)) -> TestMarket {
-    let market = TestMarket::with_settings(|settings| change(&mut settings.limits));
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
-    market
+    TestMarket::demo_with_settings(|settings| change(&mut settings.limits))
 }
 
 fn rate_limit_headers(response: &TestResponse) -> (&str, &str) {
@@ -56,10 +54,8 @@ async fn team_budget_is_spent_and_refills_over_time() {
 #[tokio::test]
 async fn each_budget_limits_its_own_operations() {
     type Choose = fn(&mut LimitSettings) -> &mut u32;
-    let listing = TestMarket::demo().get(VENDOR, "/v2/listings?limit=1").await.ok()["items"][0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let listing =
+        demo().get(VENDOR, "/v2/listings?limit=1").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     let history = format!("/v2/listings/{listing}/history");
     let budgets: [(Choose, &str, &str, &str); 6] = [
         (|limits| &mut limits.catalog, "GET", "/v2/listings/browse?query=cobol", "catalog"),
@@ -125,9 +121,8 @@ async fn address_budget_is_separate_from_team_budgets() {
 
 #[tokio::test]
 async fn without_limits_there_are_no_ratelimit_headers() {
-    let market = TestMarket::demo();
     for _ in 0..5 {
-        let response = market.get(VENDOR, "/v2/wallet").await;
+        let response = demo().get(VENDOR, "/v2/wallet").await;
         response.ok();
         assert_eq!(rate_limit_headers(&response), ("", ""));
     }
@@ -135,8 +130,7 @@ async fn without_limits_there_are_no_ratelimit_headers() {
 
 #[tokio::test(start_paused = true)]
 async fn incomplete_body_times_out_after_body_seconds() {
-    let market = TestMarket::with_settings(|settings| settings.server.min_bytes_per_second = 0);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.server.min_bytes_per_second = 0);
     let start = tokio::time::Instant::now();
     // Half of a body; the client then sends nothing more but keeps the connection open.
     let (mut sender, receiver) = tokio::io::duplex(64);
@@ -178,14 +172,10 @@ async fn documented_budget_is_the_one_charged() {
 
 #[tokio::test]
 async fn server_at_capacity_returns_503_with_error_body() {
-    let market = TestMarket::with_settings(|settings| {
-        settings.limits.bodies = 1;
-        settings.limits.address = 10;
-    });
+    let market = demo_with_limits(|limits| (limits.bodies, limits.address) = (1, 10));
     // The only slot for receiving a body is held by a request whose body never arrives.
     let (_sender, receiver) = tokio::io::duplex(64);
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let body = poem::Body::from_async_read(receiver);
     let mut first = std::pin::pin!(market.send_body(Method::POST, "/v2/asset-groups", &headers, body));
     let second = async {

@@ -129,8 +129,7 @@ fn owner_of(market: &TestMarket, key: &str) -> (Uuid, Option<(Uuid, String)>) {
 
 #[tokio::test]
 async fn log_line_of_a_request_says_who_sent_it_and_what_for() {
-    let market = TestMarket::with_settings(|settings| settings.limits.trust_forwarded_for = true);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.limits.trust_forwarded_for = true);
     let id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (key, method, path, route, ids) in [
         (VENDOR, "GET", "/v2/wallet".to_owned(), "/v2/wallet", None),

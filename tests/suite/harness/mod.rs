@@ -143,7 +143,12 @@ impl TestMarket {
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
     pub fn demo() -> TestMarket {
-        TestMarket::of_template(templates::demo(), env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
+        TestMarket::demo_with_settings(|_| {})
+    }
+
+    /// Like [`TestMarket::demo`], with changed settings.
+    pub fn demo_with_settings(change: impl FnOnce(&mut Settings)) -> TestMarket {
+        TestMarket::of_template(templates::demo(), env!("CARGO_BIN_EXE_marketplace").into(), change)
     }
 
     /// Writes a fixture set to the market.

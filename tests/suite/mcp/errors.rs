@@ -223,8 +223,7 @@ async fn records_of_another_team_are_not_found() {
 
 #[tokio::test]
 async fn rate_limit_error_says_how_long_to_wait() {
-    let market = TestMarket::with_settings(|settings| settings.limits.catalog = 2);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.limits.catalog = 2);
     for _ in 0..2 {
         call(&market, BUYER, "browse_listings", json!({})).await.ok();
     }

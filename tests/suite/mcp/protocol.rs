@@ -1,6 +1,7 @@
 //! The protocol: all supported revisions at one endpoint without sessions, and which hosts and origins may
 //! use it.
 
+use marketplace::config::Settings;
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -209,8 +210,7 @@ async fn malformed_requests_get_json_rpc_errors() {
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     let response = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
     assert_eq!(response.expect_error(400), "bad_request");
-    let market = TestMarket::with_settings(|settings| settings.server.max_body_bytes = 1024);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.server.max_body_bytes = 1024);
     let long = format!("{LIST}{}", " ".repeat(2000));
     assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.expect_error(413), "payload_too_large");
 }
@@ -231,15 +231,15 @@ async fn cursors_that_were_never_given_are_invalid() {
 /// The agent server trusts the same sources whether or not fixture keys are accepted. Without them, it alone checks them.
 #[tokio::test]
 async fn untrusted_hosts_and_origins_are_rejected() {
-    let market = |accepts_fixture_keys| {
-        TestMarket::with_settings(|settings| {
-            settings.server.cors_origins = vec!["https://app.example".to_owned()];
-            settings.server.trusted_hosts = vec!["shop".to_owned()];
-            settings.keys.allow_fixture_keys = accepts_fixture_keys;
-        })
+    let trust = |settings: &mut Settings| {
+        settings.server.cors_origins = vec!["https://app.example".to_owned()];
+        settings.server.trusted_hosts = vec!["shop".to_owned()];
     };
-    let (demo, real) = (market(true), market(false));
-    demo.seed(&marketplace::fixtures::demo_set().unwrap());
+    let demo = TestMarket::demo_with_settings(trust);
+    let real = TestMarket::with_settings(|settings| {
+        trust(settings);
+        settings.keys.allow_fixture_keys = false;
+    });
     for (host, origin, status) in [
         ("market.test", None, 200),
         ("market.test:8080", None, 200),

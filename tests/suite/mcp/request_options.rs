@@ -140,12 +140,11 @@ async fn tools_that_are_not_selected_are_neither_callable_nor_named() {
 
 #[tokio::test]
 async fn settings_select_tools_unless_a_request_does() {
-    let market = TestMarket::with_settings(|settings| {
+    let market = TestMarket::demo_with_settings(|settings| {
         settings.agents.toolsets = vec![marketplace::config::Toolset::Purchases];
         settings.agents.tools = vec!["get_wallet".to_owned()];
         settings.agents.text = marketplace::config::TextDetail::Short;
     });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let selected = listed(&market, BUYER, &[], PATH).await;
     assert_eq!(selected, ["get_current_team", "get_spending", "get_wallet", "list_offers", "list_purchases"]);
     let other = listed(&market, BUYER, &[("x-mcp-toolsets", "requests")], PATH).await;

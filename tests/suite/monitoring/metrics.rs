@@ -93,8 +93,7 @@ async fn requests_to_worlds_are_counted_together() {
 
 #[tokio::test]
 async fn rejections_are_counted_by_limit() {
-    let market = TestMarket::with_settings(|settings| settings.limits.other = 3);
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = TestMarket::demo_with_settings(|settings| settings.limits.other = 3);
     let rejected = r#"marketplace_http_rejected_requests_total{limit="rate"}"#;
     for _ in 0..5 {
         market.get(BUYER, "/v2/wallet").await;

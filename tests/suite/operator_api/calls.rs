@@ -1,8 +1,7 @@
 //! Calls of the operator API on a demo market.
 
 use marketplace::{
-    clock::fixture_record_id, config::Settings, domain::events::EventRowId, fixtures, store,
-    string_enum::StringEnum,
+    clock::fixture_record_id, config::Settings, domain::events::EventRowId, store, string_enum::StringEnum,
 };
 use serde_json::{Value, json};
 
@@ -23,9 +22,7 @@ impl Calls {
 
     /// Like [`Calls::new`], with changed settings.
     pub fn with_settings(change: impl FnOnce(&mut Settings)) -> Calls {
-        let market = TestMarket::with_settings(change);
-        market.seed(&fixtures::demo_set().unwrap());
-        Calls { market }
+        Calls { market: TestMarket::demo_with_settings(change) }
     }
 
     /// Sends a request with a body, `Null` for none. Responses are checked against the document.

@@ -181,13 +181,12 @@ async fn responses_and_streams_stall_until_the_world_is_reset() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stalled_responses_have_places_of_their_own() {
-    let market = TestMarket::with_settings(|settings| {
+    let market = TestMarket::demo_with_settings(|settings| {
         settings.limits.held_per_principal = STALLS as u32;
         settings.limits.held = STALLS as u32;
         settings.server.max_connections_per_address = 0;
         settings.server.max_idle_connections_per_address = 0;
     });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
     create_world(&market, json!({"name": "one"})).await;
     let server = Server::serve(market);
     add(&server.market, json!({"operation": "get_wallet"}), json!({"stall": true})).await;
