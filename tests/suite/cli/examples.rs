@@ -1,6 +1,6 @@
 //! Every command has help, with examples that can be run.
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Command, sync::LazyLock};
 
 use super::{Server, marketplace, run, stdout_of, temp_dir};
 
@@ -19,18 +19,21 @@ fn subcommands(help: &str) -> Vec<String> {
 }
 
 /// Returns all commands that have no subcommands of their own that must be named, with their help.
-fn commands(directory: &Path) -> Vec<(Vec<String>, String)> {
-    let (mut found, mut pending) = (Vec::new(), vec![Vec::new()]);
-    while let Some(command) = pending.pop() {
-        let help = help_of(&command, directory);
-        let names = subcommands(&help);
-        let below = names.iter().map(|name| [command.as_slice(), std::slice::from_ref(name)].concat());
-        pending.extend(below);
-        if names.is_empty() || help.contains("Example") {
-            found.push((command, help));
+fn commands() -> &'static [(Vec<String>, String)] {
+    static COMMANDS: LazyLock<Vec<(Vec<String>, String)>> = LazyLock::new(|| {
+        let (mut found, mut pending, directory) = (Vec::new(), vec![Vec::new()], temp_dir());
+        while let Some(command) = pending.pop() {
+            let help = help_of(&command, directory.path());
+            let names = subcommands(&help);
+            let below = names.iter().map(|name| [command.as_slice(), std::slice::from_ref(name)].concat());
+            pending.extend(below);
+            if names.is_empty() || help.contains("Example") {
+                found.push((command, help));
+            }
         }
-    }
-    found
+        found
+    });
+    &COMMANDS
 }
 
 /// Returns the examples in a help text, each as one line.
@@ -43,17 +46,16 @@ fn examples(help: &str) -> Vec<String> {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let temp_dir = temp_dir();
-    let commands = commands(temp_dir.path());
+    let commands = commands();
     assert!(commands.len() > 80, "{} commands", commands.len());
     for (command, help) in commands {
-        assert!(!examples(&help).is_empty(), "{command:?}: {help}");
+        assert!(!examples(help).is_empty(), "{command:?}: {help}");
         assert!(!help.contains('\u{1b}'), "colors are only for terminals: {command:?}");
         let own = format!("marketplace {}", command.join(" "));
-        assert!(examples(&help).iter().any(|example| example.starts_with(&own)), "{command:?}: {help}");
+        assert!(examples(help).iter().any(|example| example.starts_with(&own)), "{command:?}: {help}");
     }
     for name in ["serve", "seed"] {
-        assert!(stdout_of(&run(&["help", name], temp_dir.path())).contains("Example"));
+        assert!(stdout_of(&run(&["help", name], temp_dir().path())).contains("Example"));
     }
 }
 
@@ -66,7 +68,7 @@ fn examples_are_valid_commands_on_a_server() {
     let server = Server::start(&[], directory);
     let url = format!("http://{}", server.1);
     let mut count = 0;
-    for (_, help) in commands(directory).iter().filter(|(_, help)| help.contains("--url <URL>")) {
+    for (_, help) in commands().iter().filter(|(_, help)| help.contains("--url <URL>")) {
         // Following does not end, and the hosts of new webhooks are looked up.
         let is_run = |example: &&String| !example.contains("--follow") && !example.contains("webhook create");
         for example in examples(help).iter().filter(is_run) {

@@ -66,13 +66,17 @@ pub struct Case {
     pub access: RequiredAccess,
     /// The route.
     pub route: DeclaredRoute,
+    /// The first request. There can be thousands of others, and tests of errors need only one.
+    first: OnceLock<CaseRequest>,
 }
 
 /// Returns the cases of all operations.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     static CASES: OnceLock<Vec<Case>> = OnceLock::new();
-    let case =
-        |route: DeclaredRoute| Case { operation: route.operation, access: route.required_access, route };
+    let case = |route: DeclaredRoute| {
+        let (operation, access) = (route.operation, route.required_access);
+        Case { operation, access, route, first: OnceLock::new() }
+    };
     CASES.get_or_init(|| rest::routes().into_iter().map(case).collect()).iter()
 }
 
@@ -114,8 +118,11 @@ impl Case {
 
     /// Returns the first request that succeeds, or one that returns 404 if the demo has no such record.
     pub fn first_request(&self) -> CaseRequest {
-        let found = self.ok_requests().into_iter().chain(self.not_found_requests()).next();
-        found.unwrap_or_else(|| panic!("{} has no path", self.operation))
+        let find = || {
+            let found = self.ok_requests().into_iter().chain(self.not_found_requests()).next();
+            found.unwrap_or_else(|| panic!("{} has no path", self.operation))
+        };
+        self.first.get_or_init(find).clone()
     }
 
     /// Whether the demo has no record that the path can name.
