@@ -1,10 +1,7 @@
 //! The web app as a vendor reads it: every page of the table with the IDs that its own pages link, their files, what is refused,
 //! and what forms answer.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use marketplace::{
     console::{self, PREFIX, PageRow},
@@ -12,7 +9,6 @@ use marketplace::{
     string_enum::StringEnum,
     web::Audience,
 };
-use regex::Regex;
 use uuid::Uuid;
 
 use super::{Hidden, text_of};
@@ -20,6 +16,7 @@ use crate::harness::{
     TestMarket,
     browser::{Browser, Page, row_of},
     database,
+    patterns::pattern,
 };
 
 /// Maximum number of pages that are read of each row with parameters.
@@ -109,7 +106,7 @@ impl Vendor<'_> {
         };
         if path == "/selling" {
             // What buyers ask for names them.
-            let asked = Regex::new(r#"(?s)<section[^>]*aria-labelledby="asked">.*?</section>"#).unwrap();
+            let asked = pattern(r#"(?s)<section[^>]*aria-labelledby="asked">.*?</section>"#);
             text = asked.replace(&text, "").into_owned();
         }
         // What is refused names the address that was asked for.
@@ -125,12 +122,11 @@ impl Vendor<'_> {
 
     /// Reads a page, and returns the addresses below the prefix that it links.
     async fn read(&mut self, path: &str) -> Vec<String> {
-        static LINKS: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r##"(?:href|action)="/console([^"#]*)""##).unwrap());
+        let links = pattern(r##"(?:href|action)="/console([^"#]*)""##);
         let page = self.browser.get(&format!("{PREFIX}{path}")).await;
         self.check("GET", path, &page);
         let mut found: Vec<String> =
-            LINKS.captures_iter(&page.text).map(|link| link[1].replace("&amp;", "&")).collect();
+            links.captures_iter(&page.text).map(|link| link[1].replace("&amp;", "&")).collect();
         found.extend(page.location().strip_prefix(PREFIX).map(str::to_owned));
         found
     }
@@ -171,7 +167,7 @@ impl Vendor<'_> {
         let ids = deals(self.market);
         let rows: Vec<PageRow> =
             self.rows.iter().filter(|row| row.is_shown && row.path.contains('{')).copied().collect();
-        let parameters = Regex::new(r"\{[^}]*\}").unwrap();
+        let parameters = pattern(r"\{[^}]*\}");
         for (number, row) in rows.iter().enumerate() {
             let id = ids[number % ids.len()].to_string();
             self.read(&parameters.replace_all(row.path, id.as_str())).await;

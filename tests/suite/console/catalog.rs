@@ -1,13 +1,11 @@
 //! The catalog and the comparison.
 
-use std::mem;
-
 use serde_json::json;
 
 use super::BUYER;
 use crate::{
     catalog::small_market::{console_key, published, small_market_with},
-    harness::{self, TestMarket, browser::Browser},
+    harness::{self, TestMarket, browser::Browser, csv},
     sales::listing_id,
 };
 
@@ -149,27 +147,6 @@ async fn listings_are_compared() {
     browser.get(gone).await.expect(200, "No listings to compare");
 }
 
-/// Returns the rows of a CSV file with their cells.
-fn rows(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    let mut letters = text.strip_prefix('\u{FEFF}').expect("the mark of UTF-8").chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => row.push(mem::take(&mut cell)),
-            '\n' if !is_quoted => {
-                row.push(mem::take(&mut cell));
-                rows.push(mem::take(&mut row));
-            }
-            '\r' if !is_quoted => {}
-            other => cell.push(other),
-        }
-    }
-    assert!(row.is_empty() && cell.is_empty() && !is_quoted, "the last line has no end");
-    rows
-}
-
 /// Returns the IDs of the listings on all pages of the catalog from an address on.
 async fn listings_of_all_pages(browser: &Browser<'_>, address: &str) -> Vec<String> {
     let (mut ids, mut address) = (Vec::new(), address.to_owned());
@@ -198,7 +175,7 @@ async fn file_has_the_rows_of_all_pages_in_their_order() {
         let file = browser.get(&file_address).await;
         assert_eq!(file.response.header("content-type"), "text/csv; charset=utf-8");
         assert_eq!(file.response.header("content-disposition"), "attachment; filename=\"listings.csv\"");
-        let rows = rows(&file.text);
+        let rows = csv::rows(&file.text);
         assert_eq!((rows[0][0].as_str(), rows[0][12].as_str()), ("Title", "Address"));
         assert!(rows.iter().all(|row| row.len() == 13));
         let in_file: Vec<_> = rows[1..].iter().map(|row| row[12].rsplit('/').next().unwrap()).collect();
@@ -219,7 +196,7 @@ async fn file_of_the_catalog_has_no_formulas() {
     browser.get(&compare).await.expect(200, &format!("href=\"{compare}&amp;format=csv\" download"));
     for address in ["/console/catalog?format=csv".to_owned(), format!("{compare}&format=csv")] {
         let file = browser.get(&address).await;
-        let rows = rows(&file.text);
+        let rows = csv::rows(&file.text);
         let row = rows.iter().find(|row| row[12].ends_with(&format!("/console/listings/{id}"))).unwrap();
         assert_eq!(row[0], format!("'{title}"), "{address}");
         assert_eq!((row[4].as_str(), row[9].as_str(), row[10].as_str()), ("1500.00", "No", "fixed price"));
@@ -247,7 +224,7 @@ async fn locked_catalog_shows_titles_of_its_first_page() {
     // The file has the same, and nothing more.
     page.expect(200, "href=\"/console/catalog?format=csv\" download");
     let file = browser.get("/console/catalog?format=csv").await;
-    let rows = rows(file.expect(200, "Title,Vendor").text.as_str());
+    let rows = csv::rows(file.expect(200, "Title,Vendor").text.as_str());
     assert_eq!(rows.len() - 1, page.text.matches("class=\"card\"").count());
     for row in &rows[1..] {
         assert!([2, 4, 5, 6, 9, 10, 11, 12].iter().all(|column| row[*column].is_empty()), "{row:?}");

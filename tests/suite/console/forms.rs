@@ -8,6 +8,7 @@ use super::attacks::crawl;
 use crate::harness::{
     TestMarket,
     browser::{Browser, row_of},
+    patterns::pattern,
 };
 
 const KEYS: [&str; 4] = ["mkt_demo_buyer", "mkt_demo_vendor", "mkt_demo_both", "mkt_demo_operator"];
@@ -18,7 +19,7 @@ const ONE_OF_SEVERAL: [&str; 6] =
 
 /// Returns the forms of a page that are sent to its own path: their content.
 fn own_forms(text: &str, path: &str) -> Vec<String> {
-    let forms = Regex::new(r"(?s)<form[^>]*>(.*?)</form>").unwrap();
+    let forms = pattern(r"(?s)<form[^>]*>(.*?)</form>");
     let own = format!("action=\"{path}\"");
     let is_own = |form: &str| {
         form.split('>').next().is_some_and(|tag| tag.contains("method=\"post\"") && tag.contains(&own))
@@ -28,8 +29,8 @@ fn own_forms(text: &str, path: &str) -> Vec<String> {
 
 /// Returns the hidden fields of a form, or nothing if nobody can type or choose anything in it.
 fn hidden_fields(form: &str) -> Option<Vec<(String, String)>> {
-    let tags = Regex::new(r"<(input|textarea|select)[^>]*>").unwrap();
-    let hidden = Regex::new(r#"type="hidden" name="([^"]*)" value="([^"]*)""#).unwrap();
+    let tags = pattern(r"<(input|textarea|select)[^>]*>");
+    let hidden = pattern(r#"type="hidden" name="([^"]*)" value="([^"]*)""#);
     let has_more = tags.find_iter(form).any(|tag| !tag.as_str().contains("type=\"hidden\""));
     let fields = hidden.captures_iter(form).map(|field| (field[1].to_owned(), field[2].to_owned()));
     has_more.then(|| fields.collect())
@@ -53,7 +54,7 @@ fn is_marked(page: &str, field: &str) -> bool {
 /// Returns faults in how a refused page shows its problems.
 fn faults_of(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let links = Regex::new("^<a href=\"#([^\"]+)\">([^<]+)</a>:? ").unwrap();
+    let links = pattern("^<a href=\"#([^\"]+)\">([^<]+)</a>:? ");
     let shown = page.split("class=\"flash bad\"").nth(1).unwrap_or_default();
     let list = shown.split_once("<ul>").and_then(|(_, after)| after.split_once("</ul>"));
     for item in list.map_or("", |(list, _)| list).split("<li>").skip(1) {

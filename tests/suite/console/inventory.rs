@@ -1,28 +1,24 @@
 //! The inventory of a vendor: its table, what selects its rows, its file, and its groups.
 
-use regex::Regex;
 use serde_json::json;
 
 use super::VENDOR;
 use super::bulk_changes::{NEW, create, start};
 use crate::harness::{
     TestMarket,
-    browser::{Browser, Page},
+    browser::{Browser, Page, text_of},
+    csv,
+    patterns::pattern,
 };
 
 const INVENTORY: &str = "/console/inventory";
 
 /// Returns the rows of the table, each as the ID and the texts of the cells.
 fn table(page: &Page) -> Vec<(String, Vec<String>)> {
-    let rows = Regex::new(r#"(?s)<tr data-asset="([^"]+)">(.*?)</tr>"#).unwrap();
-    let cells = Regex::new("(?s)<t[hd][^>]*>(.*?)</t[hd]>").unwrap();
-    let tags = Regex::new("<[^>]*>").unwrap();
-    let text = |cell: &str| {
-        let text = tags.replace_all(cell, "");
-        text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
-    };
+    let rows = pattern(r#"(?s)<tr data-asset="([^"]+)">(.*?)</tr>"#);
+    let cells = pattern("(?s)<t[hd][^>]*>(.*?)</t[hd]>");
     let row = |row: regex::Captures| {
-        let cells = cells.captures_iter(&row[2]).map(|cell| text(&cell[1])).collect();
+        let cells = cells.captures_iter(&row[2]).map(|cell| text_of(&cell[1])).collect();
         (row[1].to_owned(), cells)
     };
     rows.captures_iter(&page.text).map(row).collect()
@@ -38,7 +34,7 @@ fn options(page: &Page, field: &str) -> Vec<String> {
 
 /// Returns the number of assets that the page says match.
 fn total(page: &Page) -> u64 {
-    let number = Regex::new(r"(\S+) assets? (match|matches|in \d+ groups)").unwrap();
+    let number = pattern(r"(\S+) assets? (match|matches|in \d+ groups)");
     let text = page.visible();
     let found = number.captures(&text).unwrap_or_else(|| panic!("no number: {text}"));
     found[1].replace(',', "").parse().unwrap()
@@ -233,7 +229,7 @@ async fn file_has_the_rows_of_the_table() {
                 break;
             }
         }
-        let mut lines = csv_rows(&file.text).into_iter();
+        let mut lines = csv::rows(&file.text).into_iter();
         let heads = lines.next().unwrap();
         let column = |name: &str| heads.iter().position(|head| head == name).unwrap();
         let lines: Vec<Vec<String>> = lines.collect();
@@ -246,20 +242,6 @@ async fn file_has_the_rows_of_the_table() {
             }
         }
     }
-}
-
-/// Splits a file into its cells.
-fn csv_rows(text: &str) -> Vec<Vec<String>> {
-    let cell = Regex::new(r#"("(?:[^"]|"")*"|[^,\r]*)(,|\r\n)"#).unwrap();
-    let (mut rows, mut row) = (Vec::new(), Vec::new());
-    let text = text.strip_prefix('\u{FEFF}').expect("the mark of UTF-8");
-    for found in cell.captures_iter(text) {
-        row.push(found[1].trim_matches('"').replace("\"\"", "\""));
-        if &found[2] != "," {
-            rows.push(std::mem::take(&mut row));
-        }
-    }
-    rows
 }
 
 #[tokio::test]

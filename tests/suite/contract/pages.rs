@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use marketplace::rest::APIS;
 use poem::http::Method;
-use regex::Regex;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::harness::{TestMarket, demo};
+use crate::harness::{TestMarket, demo, patterns::pattern};
 
 const OPERATOR: &str = "mkt_demo_operator";
 
@@ -22,7 +21,7 @@ async fn page(market: &TestMarket, path: &str) -> String {
 /// Returns the paths of the links in a part of a page.
 fn links(path: &str, html: &str) -> Vec<String> {
     let here = Url::parse("http://market.test").unwrap().join(path).unwrap();
-    let targets = Regex::new("<a href=\"([^\"]*)\"").unwrap();
+    let targets = pattern("<a href=\"([^\"]*)\"");
     targets.captures_iter(html).map(|link| here.join(&link[1]).unwrap().path().to_owned()).collect()
 }
 

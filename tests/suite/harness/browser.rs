@@ -4,9 +4,8 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use marketplace::console::{self, PREFIX, PageRow};
 use poem::{Body, http::Method};
-use regex::Regex;
 
-use super::{TestMarket, TestResponse, documents::matches_template};
+use super::{TestMarket, TestResponse, documents::matches_template, markup::unescape, patterns::pattern};
 
 /// Somebody who uses the web app of a market.
 pub struct Browser<'m> {
@@ -56,8 +55,6 @@ impl Page {
     /// Returns the fields of the form that is sent to a path, with the values that they have.
     #[track_caller]
     pub fn form(&self, action: &str) -> Vec<(String, String)> {
-        static INPUTS: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r"<(input|textarea|select)([^>]*)>([^<]*)").unwrap());
         let own = format!(" action=\"{action}\"");
         // Another form may lead to the same path with what is chosen in its query.
         let is_own = |tag: &str| tag.contains(&own) && tag.contains(" method=\"post\"");
@@ -66,14 +63,19 @@ impl Page {
             panic!("no form for {action} in: {}", self.visible())
         };
         let form = form.split("</form>").next().unwrap_or_default();
-        INPUTS.captures_iter(form).filter_map(|input| field(form, &input)).collect()
+        let inputs = pattern(r"<(input|textarea|select)([^>]*)>([^<]*)");
+        inputs.captures_iter(form).filter_map(|input| field(form, &input)).collect()
     }
 }
 
 /// Replaces the tags of markup.
 pub fn replace_tags<'t>(markup: &'t str, replacement: &str) -> Cow<'t, str> {
-    static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^>]*>").unwrap());
-    TAGS.replace_all(markup, replacement)
+    pattern("<[^>]*>").replace_all(markup, replacement)
+}
+
+/// Returns the text of markup.
+pub fn text_of(markup: &str) -> String {
+    unescape(&replace_tags(markup, ""))
 }
 
 /// Returns the row of the table of pages that an address belongs to.
@@ -111,10 +113,6 @@ fn field(form: &str, input: &regex::Captures) -> Option<(String, String)> {
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, value) = tag.split_once(&format!(" {name}=\""))?;
     value.split_once('"').map(|(value, _)| unescape(value))
-}
-
-fn unescape(text: &str) -> String {
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 impl<'m> Browser<'m> {

@@ -183,7 +183,8 @@ fn check_addresses(element: &Element) -> Result<(), String> {
     Ok(())
 }
 
-fn unescape(text: &str) -> String {
+/// Returns a text as it is read.
+pub fn unescape(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

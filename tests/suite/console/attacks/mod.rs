@@ -11,13 +11,13 @@ mod vendors;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use marketplace::console::{self, PREFIX};
-use regex::Regex;
 use serde_json::json;
 
 use super::{BOTH, BUYER, OPERATOR, VENDOR};
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page, row_of},
+    patterns::pattern,
 };
 
 /// Pages of the same path in the table, but with other IDs or queries, that are opened.
@@ -36,7 +36,7 @@ pub struct Crawl {
 
 /// Opens the pages that lead from the first one, at most a few of each path in the table.
 pub async fn crawl(browser: &Browser<'_>) -> Crawl {
-    let attribute = Regex::new(r#" (href|action)="(/console[^"]*)""#).unwrap();
+    let attribute = pattern(r#" (href|action)="(/console[^"]*)""#);
     let mut crawl = Crawl::default();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let shown = console::pages().into_iter().filter(|row| row.is_shown && !row.path.contains('{'));

@@ -10,6 +10,7 @@ use super::{BOTH, BUYER, Crawl, OPERATOR, VENDOR, console_key, crawl};
 use crate::harness::{
     BASE, TestMarket,
     browser::{Browser, row_of},
+    csv,
     markup::{self, Document},
     records::{self, demo_records},
 };
@@ -282,7 +283,7 @@ async fn cells_of_files_are_no_formulas() {
                 continue;
             }
             files += usize::from(page.text.contains(MARK));
-            for cell in cells(&page.text) {
+            for cell in csv::rows(&page.text).concat() {
                 let begins = cell.trim_start_matches([' ', '\u{FEFF}', '\u{200B}', '\n']);
                 let is_formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
                 let is_number = cell.parse::<f64>().is_ok();
@@ -297,23 +298,6 @@ async fn cells_of_files_are_no_formulas() {
         }
     }
     assert!(files > 4, "{files} files have texts of others");
-}
-
-/// Returns the cells of a CSV file.
-fn cells(text: &str) -> Vec<String> {
-    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
-            '"' => is_quoted = !is_quoted,
-            ',' | '\n' if !is_quoted => cells.push(std::mem::take(&mut cell)),
-            '\r' if !is_quoted => {}
-            other => cell.push(other),
-        }
-    }
-    assert!(!is_quoted, "a quote is open at the end");
-    cells
 }
 
 #[tokio::test]

@@ -7,10 +7,9 @@ mod sums;
 use std::collections::BTreeMap;
 
 use marketplace::domain::{figures::Step, time::Timestamp};
-use regex::Regex;
 
 use super::OPERATOR;
-use crate::harness::browser::Browser;
+use crate::harness::{browser::Browser, csv};
 
 const FIGURES: [&str; 9] = [
     "catalog-growth",
@@ -54,24 +53,12 @@ impl Range {
 /// Numbers by group and by series, as in a file.
 type Numbers = BTreeMap<Vec<String>, Vec<String>>;
 
-/// Returns the rows of a CSV file, without its heads.
-fn csv_rows(text: &str) -> Vec<Vec<String>> {
-    let cells = Regex::new(r#"(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))"#).unwrap();
-    let row = |line: &str| -> Vec<String> {
-        let cell = |cell: regex::Captures| {
-            let quoted = cell.get(1).map(|text| text.as_str().replace("\"\"", "\""));
-            quoted.unwrap_or_else(|| cell.get(2).map_or("", |text| text.as_str()).to_owned())
-        };
-        cells.captures_iter(line).map(cell).collect()
-    };
-    text.split("\r\n").skip(1).filter(|line| !line.is_empty()).map(row).collect()
-}
-
+/// Returns the rows of the file of a figure, without its heads.
 async fn file(browser: &Browser<'_>, figure: &str, query: &str) -> Vec<Vec<String>> {
     let page = browser.get(&format!("/console/operator/figures/{figure}?{query}&format=csv")).await;
     page.expect(200, ",");
     assert_eq!(page.response.header("content-type"), "text/csv; charset=utf-8");
-    csv_rows(&page.text)
+    csv::rows(&page.text).split_off(1)
 }
 
 /// Returns the numbers of a figure. The first `keys` columns are the group and the series.

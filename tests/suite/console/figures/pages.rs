@@ -1,18 +1,19 @@
 //! Pages of figures: their tables and files, their ranges, and what they cost.
 
-use regex::Regex;
-
 use super::{FIGURES, OPERATOR, RANGES, file};
-use crate::harness::{self, TestMarket, browser::Browser};
+use crate::harness::{
+    self, TestMarket,
+    browser::{Browser, text_of},
+    patterns::pattern,
+};
 
 /// Returns the cells of the table of a page as a file has them: the numbers without their signs for people.
 fn table_rows(page: &str) -> Vec<Vec<String>> {
     let (_, table) = page.split_once("<tbody>").expect("a table");
     let (table, _) = table.split_once("</tbody>").unwrap();
-    let tags = Regex::new("<[^>]*>").unwrap();
-    let cells = Regex::new("(?s)<t[hd]([^>]*)>(.*?)</t[hd]>").unwrap();
+    let cells = pattern("(?s)<t[hd]([^>]*)>(.*?)</t[hd]>");
     let cell = |cell: regex::Captures| {
-        let text = tags.replace_all(&cell[2], "").replace("&amp;", "&").replace("&quot;", "\"");
+        let text = text_of(&cell[2]);
         let is_number = cell[1].contains("num");
         if is_number { text.replace(['$', ',', '–'], "") } else { text }
     };

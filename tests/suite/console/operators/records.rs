@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use marketplace::console::ResourceInfo;
-use regex::Regex;
 use serde_json::Value;
 
 use crate::harness::{
     TestMarket,
     browser::{Browser, Page},
+    patterns::pattern,
 };
 
 /// Key of an operator.
@@ -112,7 +112,7 @@ impl Table {
     /// Reads the table of a list.
     pub fn of(page: &Page, list: &str) -> Table {
         let body = page.text.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next());
-        let cells = Regex::new(r"(?s)<t[hd][^>]*>(.*?)</t[hd]>").unwrap();
+        let cells = pattern(r"(?s)<t[hd][^>]*>(.*?)</t[hd]>");
         let link = format!("href=\"/console{list}/");
         let row = |row: &str| {
             let cells: Vec<String> = cells.captures_iter(row).map(|cell| cell[1].to_owned()).collect();
@@ -125,7 +125,7 @@ impl Table {
 
 /// Returns all rows of a list with a query, page by page.
 pub async fn rows(browser: &Browser<'_>, list: &str, query: &str) -> Vec<(String, Vec<String>)> {
-    let next = Regex::new(r#"href="([^"]*)" rel="next""#).unwrap();
+    let next = pattern(r#"href="([^"]*)" rel="next""#);
     let mut path = format!("/console{list}?{query}");
     let mut rows = Vec::new();
     loop {

@@ -11,7 +11,6 @@ use marketplace::{
         webhooks::{self, CheckedUrl, WebhookInput},
     },
 };
-use regex::Regex;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
@@ -20,6 +19,7 @@ use crate::harness::{
     self, TestMarket, backups,
     browser::{Browser, Page},
     documents::operator_document,
+    patterns::pattern,
     random::Random,
     receiver::{Receiver, Reply},
     waiting::poll_for,
@@ -29,9 +29,7 @@ const START: &str = "/console/operator";
 
 /// Returns the lists of what waits: their paths, and the numbers that the start page states.
 fn waiting(page: &Page) -> Vec<(String, u64)> {
-    let row =
-        Regex::new(r#"<a href="(/console/operator/[^"]*)">[^<]*</a></th><td class="num">([\d,]+)</td>"#)
-            .unwrap();
+    let row = pattern(r#"<a href="(/console/operator/[^"]*)">[^<]*</a></th><td class="num">([\d,]+)</td>"#);
     let number = |text: &str| text.replace(',', "").parse().unwrap();
     row.captures_iter(&page.text).map(|row| (row[1].replace("&amp;", "&"), number(&row[2]))).collect()
 }
@@ -39,7 +37,7 @@ fn waiting(page: &Page) -> Vec<(String, u64)> {
 /// Returns how many records a list says that it has.
 async fn count(browser: &Browser<'_>, path: &str) -> u64 {
     let page = browser.get(path).await;
-    let total = Regex::new(r"([\d,]+) (?:record|listing)s?").unwrap();
+    let total = pattern(r"([\d,]+) (?:record|listing)s?");
     let note =
         page.text.split("Pages of the list").nth(1).unwrap_or_else(|| panic!("{path}: {}", page.visible()));
     total.captures(note).unwrap()[1].replace(',', "").parse().unwrap()
@@ -58,10 +56,8 @@ async fn check(browser: &Browser<'_>) -> usize {
 
 /// Calls a random operation of the operator API on a random record that may wait.
 async fn act(market: &TestMarket, random: &mut Random) -> bool {
-    let path = Regex::new(
-        r"^/operator/v1/(purchases|withdrawals|credit-purchases|listings|jobs)/\{[^}]*\}/([a-z-]+)$",
-    )
-    .unwrap();
+    let path =
+        pattern(r"^/operator/v1/(purchases|withdrawals|credit-purchases|listings|jobs)/\{[^}]*\}/([a-z-]+)$");
     let steps: Vec<(String, String)> = operator_document()
         .operations()
         .iter()

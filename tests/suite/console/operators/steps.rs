@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marketplace::console::{self, Input, ResourceInfo, StepInfo};
 use marketplace::domain::principals::PrincipalKind;
-use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -18,6 +17,8 @@ use crate::{
         self, TestMarket,
         browser::{Browser, Page},
         documents::operator_document,
+        markup::unescape,
+        patterns::pattern,
         random::Random,
         records::{self, demo_records},
     },
@@ -166,7 +167,7 @@ impl<'m> Markets<'m> {
 /// Returns the text that a page asks to type again.
 fn retyped(page: &Page) -> Option<String> {
     let name = page.text.split("<b id=\"retype\" translate=\"no\"><bdi>").nth(1)?.split("</bdi>").next()?;
-    Some(name.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    Some(unescape(name))
 }
 
 /// Returns the last entry of the audit.
@@ -176,7 +177,7 @@ async fn last_entry(market: &TestMarket) -> Value {
 
 /// Returns a value without what differs between two markets: IDs that were made, and times.
 fn mask_variable(value: Value) -> Value {
-    let varies = Regex::new(r"^(\d{4}-\d\d-\d\dT.*|[0-9a-f]{8}-[0-9a-f]{4}-.*)$").unwrap();
+    let varies = pattern(r"^(\d{4}-\d\d-\d\dT.*|[0-9a-f]{8}-[0-9a-f]{4}-.*)$");
     match value {
         Value::String(text) if varies.is_match(&text) => json!("varies"),
         Value::Array(items) => items.into_iter().map(mask_variable).collect(),

@@ -12,7 +12,6 @@ use marketplace::{
         opportunities, project_bids, teams,
     },
 };
-use regex::Regex;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -20,8 +19,9 @@ use crate::{
     catalog::small_market::{console_key, listing, published, seed_market, small_market_with},
     harness::{
         NOW, TestMarket,
-        browser::{Browser, Page},
+        browser::{Browser, Page, replace_tags},
         listing_lifecycle,
+        patterns::pattern,
     },
     opportunities::{create, fields, perform, project_bids as bids},
     sales::{DAY, bid, codebase, give_credits, listing_id},
@@ -60,11 +60,10 @@ fn set_payout(market: &TestMarket, text: Option<&str>) {
 
 /// Returns what the start says needs the vendor: the address and the text of each line.
 fn needs(page: &Page) -> Vec<(String, String)> {
-    let list = Regex::new(r#"(?s)<ul class="todo">(.*?)</ul>"#).unwrap();
+    let list = pattern(r#"(?s)<ul class="todo">(.*?)</ul>"#);
     let Some(list) = list.captures(&page.text) else { return Vec::new() };
-    let line = Regex::new(r#"(?s)<li>.*?<a [^>]*href="([^"]*)".*?</li>"#).unwrap();
-    let tags = Regex::new("<[^>]*>").unwrap();
-    let text = |html: &str| tags.replace_all(html, " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = pattern(r#"(?s)<li>.*?<a [^>]*href="([^"]*)".*?</li>"#);
+    let text = |html: &str| replace_tags(html, " ").split_whitespace().collect::<Vec<_>>().join(" ");
     line.captures_iter(&list[1]).map(|line| (line[1].replace("&amp;", "&"), text(&line[0]))).collect()
 }
 
@@ -390,7 +389,7 @@ async fn navigation_of_a_vendor_begins_with_its_start() {
         }
         let page = browser.get("/console/settings").await;
         let side = page.text.split("<nav class=\"side").nth(1).unwrap().split("</nav>").next().unwrap();
-        let link = Regex::new("<a [^>]*>([A-Za-z]+)").unwrap();
+        let link = pattern("<a [^>]*>([A-Za-z]+)");
         link.captures_iter(side).map(|link| link[1].to_owned()).collect()
     };
     let selling = [
