@@ -151,15 +151,15 @@ async fn any_listing_id(key: &str) -> Value {
 
 #[tokio::test]
 async fn every_output_matches_its_schema() {
-    let documented = operation_docs();
+    let (documented, rows) = (operation_docs(), table::tools(&routes()));
     for key in ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both"] {
         for tool in tools_with_full_schemas(demo(), key).await {
             let name = tool["name"].as_str().unwrap();
             let input_validator = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
             let output_validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-            let row = table::tools(&routes()).into_iter().find(|row| row.text.name == name).unwrap();
+            let row = rows.iter().find(|row| row.text.name == name).unwrap();
             let mut argument_sets = Vec::new();
-            for (audience, operation_call, choice) in chosen_calls(&row) {
+            for (audience, operation_call, choice) in chosen_calls(row) {
                 if audience == Audience::Vendors && key == BUYER {
                     continue;
                 }

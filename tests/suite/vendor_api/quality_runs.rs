@@ -35,12 +35,7 @@ async fn create_raw_data<B: AsRef<[u8]>>(market: &TestMarket, title: &str, files
 fn scan_files() -> Vec<(&'static str, &'static str)> {
     let readme = "# Scans\n\nScans of court letters, with what they say in a table.\n\nEach letter has a page, a court, and a \
                   date, and the table says what a person read in it.\n";
-    vec![
-        ("README.md", readme),
-        ("LICENSE", "All rights of the finder."),
-        ("rows-1.csv", "a,b\n1,2\n3,4\n"),
-        ("rows-2.csv", "a,b\n5,6\n"),
-    ]
+    vec![("README.md", readme), ("rows-1.csv", "a,b\n1,2\n3,4\n"), ("rows-2.csv", "a,b\n5,6\n")]
 }
 
 async fn start_run(market: &TestMarket, path: &str) -> Value {
@@ -68,7 +63,9 @@ fn find_check<'c>(checks: &'c [(String, String, String)], key: &str) -> (&'c str
 #[tokio::test]
 async fn run_waits_for_the_data_and_checks_it() {
     let market = market(&json!({}));
-    let path = create_raw_data(&market, "Scans", &scan_files()).await;
+    let mut files = scan_files();
+    files.push(("LICENSE", "All rights of the finder."));
+    let path = create_raw_data(&market, "Scans", &files).await;
     assert_eq!(seller_get(&market, &format!("{path}/qc")).await["latest_run"], Value::Null);
     let started = start_run(&market, &path).await;
     assert_eq!((&started["status"], &started["run_number"]), (&json!("queued"), &json!(1)));
