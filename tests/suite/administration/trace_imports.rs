@@ -125,8 +125,8 @@ impl Read for Lines {
 }
 
 #[test]
-fn hundred_thousand_traces_are_imported_with_one_event() {
-    const TRACES: u128 = 100_000;
+fn many_traces_are_imported_with_one_event() {
+    const TRACES: u128 = 20_000;
     let tasks = Tasks::new(20);
     let market = tasks.market.market();
     let mut source = Lines { made: 0, count: TRACES, tasks: 20, line: Vec::new() };
@@ -135,14 +135,13 @@ fn hundred_thousand_traces_are_imported_with_one_event() {
     tasks.market.run_background();
     // 1,000 rows in each transaction, and a few for the job itself.
     let commits = market.commit_count() - commits;
-    assert!((100..120).contains(&commits), "{commits} commits");
+    assert!((20..40).contains(&commits), "{commits} commits");
     let import = tasks.find(id);
     assert_eq!((import.status, counts(&import)), (TraceImportStatus::Completed, (TRACES as u64, 0, 0)));
     let found = events(&tasks.market, &["traces."]);
     assert_eq!((found.len(), found[0].subject.as_str()), (1, id.to_string().as_str()));
-    assert!(
-        found[0].has_team && found[0].data["inserted"] == 100_000 && found[0].data["status"] == "completed"
-    );
+    let data = &found[0].data;
+    assert!(found[0].has_team && data["inserted"] == TRACES as u64 && data["status"] == "completed");
 }
 
 #[test]
