@@ -75,6 +75,20 @@ impl Tasks {
         self.market.read(|reader| trace_imports::find(reader, platform(), id)).unwrap()
     }
 
+    /// Runs jobs, which are stopped before each batch, as by a server that is stopped: it looks whether to continue twice. Calls a
+    /// function with the state of an import after each stop.
+    fn run_with_stops(&self, id: Uuid, check: impl Fn(&TraceImport)) {
+        for stop_at in 1..40 {
+            let calls = Cell::new(0);
+            let keep_running = || {
+                calls.set(calls.get() + 1);
+                calls.get() < stop_at
+            };
+            background::run_pending(self.market.market(), &keep_running).unwrap();
+            check(&self.find(id));
+        }
+    }
+
     /// Imports lines, and returns the result.
     fn import(&self, lines: &str) -> TraceImport {
         self.import_bytes(lines.as_bytes())
@@ -149,19 +163,11 @@ fn import_that_was_interrupted_continues_and_adds_nothing_twice() {
     let tasks = Tasks::new(2);
     let text: String = (0..3_500).map(|number| line(number, 0)).collect();
     let id = tasks.start(text.as_bytes()).unwrap();
-    // The job is stopped before each batch, as by a server that is stopped: it looks whether to continue twice.
-    for stop_at in 1..40 {
-        let calls = Cell::new(0);
-        let keep_running = || {
-            calls.set(calls.get() + 1);
-            calls.get() < stop_at
-        };
-        background::run_pending(tasks.market.market(), &keep_running).unwrap();
-        let import = tasks.find(id);
+    tasks.run_with_stops(id, |import| {
         let lines = if import.finished_at.is_some() { 3_500 } else { import.position.lines_read };
         assert_eq!(import.counts.inserted, lines, "all lines until there, and no other");
         assert_eq!(import.counts.existing, 0, "no line is imported twice");
-    }
+    });
     let import = tasks.find(id);
     assert_eq!((import.status, import.position.offset), (TraceImportStatus::Completed, text.len() as u64));
     assert_eq!(events(&tasks.market, &["traces."]).len(), 1);
@@ -181,14 +187,7 @@ fn first_trace_is_imported_in_any_encoding_of_unicode() {
     }
     let bytes: Vec<u8> = text(30_000).encode_utf16().flat_map(u16::to_le_bytes).collect();
     let id = tasks.start(&bytes).unwrap();
-    for stop_at in 1..40 {
-        let calls = Cell::new(0);
-        let keep_running = || {
-            calls.set(calls.get() + 1);
-            calls.get() < stop_at
-        };
-        background::run_pending(tasks.market.market(), &keep_running).unwrap();
-    }
+    tasks.run_with_stops(id, |_| ());
     let import = tasks.find(id);
     assert_eq!((import.status, counts(&import)), (TraceImportStatus::Completed, (2_500, 0, 0)));
 }

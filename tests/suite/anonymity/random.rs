@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use marketplace::{
-    domain::principals::{KeyScope, PrincipalKind},
-    operations::{access::Platform, keys},
-};
+use marketplace::domain::principals::{KeyScope, PrincipalKind};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -55,11 +52,7 @@ impl Operator<'_> {
 }
 
 fn operator(market: &TestMarket) -> Operator<'_> {
-    let create = |writer: &mut marketplace::market::Writer| {
-        keys::create_for_operator(writer, Platform::of_process(), "anonymity", KeyScope::All, None)
-    };
-    let (_, key) = market.write(create).unwrap();
-    Operator { market, key }
+    Operator { market, key: market.operator_key("anonymity", KeyScope::All) }
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {

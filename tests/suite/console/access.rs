@@ -3,8 +3,6 @@
 use marketplace::{
     console::{PREFIX, PageRow},
     domain::principals::KeyScope,
-    market::Writer,
-    operations::{access::Platform, keys},
     web::{Audience, RequiredAccess},
 };
 use poem::http::Method;
@@ -189,18 +187,6 @@ async fn records_of_others_are_nowhere() {
     assert_eq!(browser.get("/console/").await.location(), "/console");
 }
 
-/// Returns the number of statements that a page executes. Background work can only add to it.
-async fn count_statements(market: &TestMarket, browser: &Browser<'_>, path: &str) -> u64 {
-    let mut minimum = u64::MAX;
-    for _ in 0..3 {
-        let before = market.market().statement_count();
-        let page = browser.get(path).await;
-        assert!(page.status() < 400, "{path}: {}", page.visible());
-        minimum = minimum.min(market.market().statement_count() - before);
-    }
-    minimum
-}
-
 #[tokio::test]
 async fn pages_execute_few_statements() {
     const MAX: u64 = 20;
@@ -209,7 +195,7 @@ async fn pages_execute_few_statements() {
     let operator = Browser::signed_in(&market, OPERATOR).await;
     for row in rows().filter(|row| row.is_shown && !has_parameters(row) && row.path != "/world-clock") {
         let browser = if is_for_operators(&row) { &operator } else { &team };
-        let count = count_statements(&market, browser, &path_of(&row)).await;
+        let count = browser.count_statements(&path_of(&row)).await;
         assert!(count <= MAX, "{} executes {count} statements", row.path);
     }
 }
@@ -245,7 +231,7 @@ async fn statements_do_not_depend_on_the_number_of_rows() {
     for group in groups {
         let mut counted = Vec::new();
         for (browser, path) in group {
-            counted.push((count_rows(browser, path).await, count_statements(&market, browser, path).await));
+            counted.push((count_rows(browser, path).await, browser.count_statements(path).await));
         }
         counted.retain(|(rows, _)| *rows > 0);
         let fewest = counted.iter().min_by_key(|(rows, _)| *rows).unwrap();
@@ -286,10 +272,7 @@ async fn each_page_has_a_frame_and_strict_headers() {
 async fn market_without_operators_has_no_pages_for_them() {
     for is_enabled in [true, false] {
         let market = TestMarket::with_settings(|settings| settings.operator.enabled = is_enabled);
-        let create = |writer: &mut Writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
-        };
-        let (_, key) = market.write(create).unwrap();
+        let key = market.operator_key("Ada", KeyScope::All);
         let browser = Browser::signed_in(&market, &key).await;
         let status = if is_enabled { 200 } else { 404 };
         assert_eq!(browser.get("/console/operator/teams").await.status(), status, "{is_enabled}");

@@ -17,21 +17,14 @@ use serde_json::Value;
 
 use crate::harness::{
     TestMarket,
-    backups::{back_up, back_up_directory, create_team, files, restore, restore_to, restore_with, temp_dir},
+    backups::{
+        back_up, back_up_directory, copy_directory, create_team, restore, restore_to, restore_with, temp_dir,
+    },
     s3::S3Server,
 };
 
 fn message(result: Result<impl Sized>) -> String {
     result.err().expect("an error").message()
-}
-
-/// Copies a data directory, as an operator does while no server runs.
-fn copy_directory(from: &Path, to: &Path) {
-    for path in files(from).into_iter().filter(|path| path.is_file()) {
-        let copy = to.join(path.strip_prefix(from).unwrap());
-        fs::create_dir_all(copy.parent().unwrap()).unwrap();
-        fs::copy(&path, copy).unwrap();
-    }
 }
 
 fn replace_any(data: &Path, backup: &Path) -> Result<()> {

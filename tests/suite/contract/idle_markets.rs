@@ -21,7 +21,7 @@ use marketplace::{
 
 use tokio::sync::watch;
 
-use crate::harness::{BASE, market_options};
+use crate::harness::{BASE, backups::copy_directory, market_options};
 
 /// Number of markets.
 const MARKETS: usize = 100;
@@ -59,19 +59,6 @@ fn open(directory: &Path, mode: OpenMode) -> Market {
         ..market_options(directory, settings)
     })
     .unwrap()
-}
-
-fn copy_directory(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let copy = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_directory(&path, &copy);
-        } else {
-            fs::copy(&path, &copy).unwrap();
-        }
-    }
 }
 
 /// Serves markets until the standard input is closed, and runs a job in each of them for each line. Prints a

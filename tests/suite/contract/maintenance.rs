@@ -2,8 +2,7 @@
 
 use marketplace::{
     domain::principals::{KeyScope, PrincipalKind},
-    market::Writer,
-    operations::{access::Platform, grants, keys, webhook_sender::WebhookSender},
+    operations::{grants, webhook_sender::WebhookSender},
     worlds::NewWorld,
 };
 use poem::http::Method;
@@ -217,10 +216,7 @@ async fn settings_switch_maintenance_on_for_as_long_as_the_server_runs() {
         settings.maintenance.enabled = true;
         settings.maintenance.text = "Closed for today.".to_owned();
     });
-    let create = |writer: &mut Writer| {
-        keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
-    };
-    let (_, operator) = market.write(create).unwrap();
+    let operator = market.operator_key("Ada", KeyScope::All);
     let maintenance = market.get(&operator, PATH).await.ok();
     let expected = json!({"enabled": true, "text": "Closed for today.", "started_at": null});
     assert_eq!(maintenance, expected);

@@ -1,6 +1,6 @@
 //! Streams of events over HTTP.
 
-use marketplace::{domain::principals::KeyScope, mcp, operations::keys, rest, web};
+use marketplace::{domain::principals::KeyScope, mcp, rest, web};
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -9,7 +9,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{append, platform};
+use super::append;
 use crate::harness::{BASE, TestMarket, documents::operator_document};
 
 /// Number of streams that an operator can have in these tests.
@@ -32,10 +32,7 @@ impl Server {
             settings.limits.in_flight = 1;
             settings.limits.queue = 0;
         });
-        let create = |writer: &mut marketplace::market::Writer| {
-            keys::create_for_operator(writer, platform(), "test", KeyScope::All, None)
-        };
-        let (_, key) = market.write(create).unwrap();
+        let key = market.operator_key("test", KeyScope::All);
         let settings = market.market().settings().clone();
         let app = mcp::App::new(rest::App::new(&settings, false)).serve(market.market().clone(), BASE);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

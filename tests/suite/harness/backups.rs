@@ -117,6 +117,20 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Copies a directory with the files below it.
+pub fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let copy = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_directory(&path, &copy);
+        } else if path.is_file() {
+            fs::copy(&path, &copy).unwrap();
+        }
+    }
+}
+
 /// Creates a team with both roles.
 pub fn create_team(market: &Market, name: &str) {
     let team = TeamInput { name, is_vendor: true, is_buyer: true, tier: 1, has_accepted_nda: true };

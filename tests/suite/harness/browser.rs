@@ -153,6 +153,18 @@ impl<'m> Browser<'m> {
         self.send(Method::GET, path, &[], String::new()).await
     }
 
+    /// Returns the number of statements that a page executes. Background work can only add to it.
+    pub async fn count_statements(&self, path: &str) -> u64 {
+        let mut minimum = u64::MAX;
+        for _ in 0..3 {
+            let before = self.market.market().statement_count();
+            let page = self.get(path).await;
+            assert!(page.status() < 400, "{path}: {}", page.visible());
+            minimum = minimum.min(self.market.market().statement_count() - before);
+        }
+        minimum
+    }
+
     /// Opens a page, and follows where it leads.
     pub async fn open(&self, path: &str) -> Page {
         let mut page = self.get(path).await;

@@ -40,7 +40,7 @@ use std::{
 use marketplace::{
     clock::{Clock, Entropy},
     config::{ContactSettings, RepositorySettings, Settings, SettingsSources},
-    domain::{assets::Exclusivity, time::Timestamp},
+    domain::{assets::Exclusivity, principals::KeyScope, time::Timestamp},
     error::Result,
     fixtures::{self, FixtureSet},
     market::{Market, OpenMode, OpenOptions, Reader, Writer},
@@ -176,6 +176,14 @@ impl TestMarket {
     /// Runs a write operation.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         self.market.write_blocking(work)
+    }
+
+    /// Creates a key of an operator with a name, and returns its text.
+    pub fn operator_key(&self, name: &str, scope: KeyScope) -> String {
+        let platform = operations::access::Platform::of_process();
+        let create =
+            |writer: &mut Writer| operations::keys::create_for_operator(writer, platform, name, scope, None);
+        self.write(create).unwrap().1
     }
 
     /// Returns the worlds that are forked from the market, or beside it.

@@ -7,7 +7,7 @@ use marketplace::{
     error::ErrorChain,
     market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
-    operations::{access::Platform, keys},
+    operations::keys,
     store::Durability,
 };
 use serde_json::{Value, json};
@@ -233,11 +233,7 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
 #[tokio::test]
 async fn operator_key_is_refused_as_over_http() {
     let market = TestMarket::empty();
-    let (_, key) = market
-        .write(|writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
-        })
-        .unwrap();
+    let key = market.operator_key("test", KeyScope::All);
     let mut agent = Agent::start(open_read_only(&market), Some(&key));
     agent.initialize().await;
     let response = agent.request("tools/list", json!({})).await;

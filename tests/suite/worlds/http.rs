@@ -1,5 +1,6 @@
 //! Worlds over HTTP: their addresses, keys, clocks, snapshots, and ends.
 
+use marketplace::domain::principals::KeyScope;
 use serde_json::{Value, json};
 
 use crate::harness::{BASE, TestMarket, TestResponse};
@@ -82,7 +83,7 @@ async fn what_happens_in_a_world_is_seen_only_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ended_and_unknown_worlds_are_not_found() {
     let market = TestMarket::empty();
-    let key = operator_key(&market);
+    let key = market.operator_key("test", KeyScope::All);
     let body = json!({"name": "one", "from": "empty"});
     market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
     market.call(&key, "DELETE", "/sandbox/v1/worlds/one", &Value::Null).await.expect_status(204);
@@ -101,18 +102,6 @@ async fn ended_and_unknown_worlds_are_not_found() {
     let other = market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
     let found = market.get(&key, "/sandbox/v1/worlds/one").await.ok();
     assert_eq!(found, other);
-}
-
-/// Creates an operator key in an empty market.
-fn operator_key(market: &TestMarket) -> String {
-    use marketplace::{
-        domain::principals::KeyScope,
-        operations::{access::Platform, keys},
-    };
-    let create = |writer: &mut marketplace::market::Writer| {
-        keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
-    };
-    market.write(create).unwrap().1
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,7 +136,7 @@ async fn operators_of_a_world_use_this_world_and_no_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn idempotency_key_belongs_to_one_operator_and_one_world() {
     let market = TestMarket::empty();
-    let created = operator_key(&market);
+    let created = market.operator_key("test", KeyScope::All);
     let key = created.as_str();
     let create = async || {
         market.call(key, "POST", "/sandbox/v1/worlds", &json!({"name": "one"})).await.expect_status(201)
@@ -218,7 +207,7 @@ async fn secrets_of_a_copy_of_a_market_cannot_be_computed_from_its_seed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_worlds_are_refused_with_every_problem_of_their_body() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_worlds = 2);
-    let key = operator_key(&market);
+    let key = market.operator_key("test", KeyScope::All);
     let post = async |body: Value| market.call(&key, "POST", "/sandbox/v1/worlds", &body).await;
     for (body, expected) in [
         (json!({"name": "One"}), vec!["body.name string_pattern_mismatch"]),
@@ -290,7 +279,7 @@ async fn clock_is_set_advanced_and_never_goes_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn snapshots_count_for_their_world_and_its_key_deletes_them() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_snapshots_per_world = 2);
-    let server_key = operator_key(&market);
+    let server_key = market.operator_key("test", KeyScope::All);
     // Keys are derived from the seed, so that those of two worlds differ.
     let new = async |name: &str, seed: u32| {
         let body = json!({"name": name, "from": "empty", "seed": seed});
@@ -441,7 +430,7 @@ async fn inbox_has_what_webhooks_would_get() {
 #[tokio::test(flavor = "multi_thread")]
 async fn disk_of_all_worlds_is_limited() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 2);
-    let key = operator_key(&market);
+    let key = market.operator_key("test", KeyScope::All);
     let body = json!({"from": "empty"});
     market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
     let refused = market.call(&key, "POST", "/sandbox/v1/worlds", &body).await;
@@ -454,7 +443,7 @@ async fn disk_of_all_worlds_is_limited() {
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_of_worlds_are_refused_when_the_disk_is_used_up() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 2);
-    let key = operator_key(&market);
+    let key = market.operator_key("test", KeyScope::All);
     let body = json!({"from": "empty", "name": "one"});
     let world = market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
     let own_key = world["keys"][0]["key"].as_str().unwrap();

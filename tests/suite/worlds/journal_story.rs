@@ -1,5 +1,6 @@
 //! Requests to a world of every kind, for tests of its journal.
 
+use marketplace::domain::principals::KeyScope;
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -31,14 +32,7 @@ impl WorldCaller {
 
     /// Returns an operator key of the server, which is not one of the world.
     pub fn server_key(&self) -> String {
-        use marketplace::{
-            domain::principals::KeyScope,
-            operations::{access::Platform, keys},
-        };
-        let create = |writer: &mut marketplace::market::Writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "Tests", KeyScope::All, None)
-        };
-        self.market.write(create).unwrap().1
+        self.market.operator_key("Tests", KeyScope::All)
     }
 
     /// Sends a request to the world.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{BOTH, BUYER, Crawl, OPERATOR, VENDOR, console_key, crawl};
 use crate::harness::{
-    BASE, TestMarket,
+    BASE, TestMarket, backups,
     browser::{Browser, row_of},
     csv,
     markup::{self, Document},
@@ -93,22 +93,10 @@ fn corrupt(collection: &str, name: &str, value: &mut Value) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
-
 /// Creates the demo market with texts that attack.
 fn corrupted_demo() -> TestMarket {
     let directory = tempfile::tempdir().unwrap();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo"), directory.path());
+    backups::copy_directory(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo"), directory.path());
     for entry in fs::read_dir(directory.path()).unwrap().map(Result::unwrap) {
         if entry.path().extension().is_some_and(|extension| extension == "json") {
             let mut file: Value = serde_json::from_slice(&fs::read(entry.path()).unwrap()).unwrap();

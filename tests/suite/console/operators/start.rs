@@ -5,7 +5,6 @@ use marketplace::{
     operations::{
         access::Platform,
         health::{FileFacts, Health},
-        keys,
         operator_start::{self, Overview},
         webhook_sender::WebhookSender,
         webhooks::{self, CheckedUrl, WebhookInput},
@@ -110,7 +109,7 @@ async fn what_waits_longest_comes_first() {
 #[tokio::test]
 async fn webhooks_that_fail_are_counted() {
     let market = TestMarket::empty();
-    let secret = create_key(&market, KeyScope::All);
+    let secret = market.operator_key("tests", KeyScope::All);
     let browser = Browser::signed_in(&market, &secret).await;
     browser.get(START).await.expect(200, "Nothing waits");
     let receiver = Receiver::start(Reply::status(500));
@@ -140,18 +139,11 @@ async fn webhooks_that_fail_are_counted() {
     browser.get("/console/operator/webhooks?failing=false").await.expect(200, "Nothing matches");
 }
 
-fn create_key(market: &TestMarket, scope: KeyScope) -> String {
-    let create = |writer: &mut marketplace::market::Writer| {
-        keys::create_for_operator(writer, Platform::of_process(), "tests", scope, None)
-    };
-    market.write(create).unwrap().1
-}
-
 /// Operators start on this page, and keys that may only read see all of it.
 #[tokio::test]
 async fn operators_start_here() {
     let market = TestMarket::demo();
-    let secret = create_key(&market, KeyScope::Read);
+    let secret = market.operator_key("tests", KeyScope::Read);
     for key in [OPERATOR, &secret] {
         let browser = Browser::signed_in(&market, key).await;
         assert_eq!(browser.get("/console").await.location(), START);
@@ -164,7 +156,7 @@ async fn operators_start_here() {
 #[tokio::test]
 async fn market_without_the_operator_api_has_no_such_page() {
     let market = TestMarket::with_settings(|settings| settings.operator.enabled = false);
-    let secret = create_key(&market, KeyScope::All);
+    let secret = market.operator_key("tests", KeyScope::All);
     let browser = Browser::signed_in(&market, &secret).await;
     let page = browser.get("/console").await;
     page.expect(200, "This market serves no pages for operators");

@@ -1,10 +1,6 @@
 //! What the prices of single assets mean for the listing: warnings where it is cheaper in parts, and where a change is live.
 
-use marketplace::{
-    domain::{listing_lifecycle::Operation, principals::KeyScope},
-    market::Writer,
-    operations::{access::Platform, keys},
-};
+use marketplace::domain::{listing_lifecycle::Operation, principals::KeyScope};
 use serde_json::json;
 
 use super::{BUYER, SELLER, asset_id, decide, done, draft, edit, edited, market_with};
@@ -50,10 +46,7 @@ async fn sample_that_costs_more_than_the_listing_is_remarked_on() {
             assert_eq!(page.text.contains(REMARK), is_dear, "{price}: {}", page.visible());
         }
         let market = market_with(&json!({"assets": ["c1"], "sample_price_usd": price, "history": submitted}));
-        let create = |writer: &mut Writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
-        };
-        let (_, key) = market.write(create).unwrap();
+        let key = market.operator_key("Ada", KeyScope::All);
         let operator = Browser::signed_in(&market, &key).await;
         let page = operator.get(&format!("/console/operator/review/{}", listing_id("draft"))).await;
         page.expect(200, "As buyers see it");

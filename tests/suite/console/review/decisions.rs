@@ -4,7 +4,7 @@ use marketplace::domain::{listing_lifecycle::Operation, principals::KeyScope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{QUEUE, decide, market, open, operator_key, path_of, perform, review_status, reviewer};
+use super::{QUEUE, decide, market, open, path_of, perform, review_status, reviewer};
 use crate::{
     catalog::small_market::{listing, seed_market},
     harness::{TestMarket, browser::Browser, markup},
@@ -56,7 +56,7 @@ async fn each_decision_does_what_the_operator_api_does() {
         let (by_form, by_api) = (market(), market());
         let mut found = Vec::new();
         for market in [&by_form, &by_api] {
-            let key = operator_key(market, "Ada", KeyScope::All);
+            let key = market.operator_key("Ada", KeyScope::All);
             if verb == "revoke" {
                 perform(market, "b", Operation::Certify);
             }
@@ -106,7 +106,7 @@ async fn note_is_required_where_the_vendor_has_to_do_something() {
 #[tokio::test]
 async fn keys_that_only_read_decide_nothing() {
     let market = market();
-    let key = operator_key(&market, "Eve", KeyScope::Read);
+    let key = market.operator_key("Eve", KeyScope::Read);
     let (eve, ada) = (Browser::signed_in(&market, &key).await, reviewer(&market, "Ada").await);
     open(&eve, QUEUE).await.expect(200, "Both house");
     let page = open(&eve, &path_of("b")).await;

@@ -7,7 +7,6 @@ mod revisions;
 use marketplace::{
     domain::{listing_lifecycle::Operation, principals::KeyScope},
     market::Writer,
-    operations::{access::Platform, keys},
     store,
 };
 use serde_json::{Value, json};
@@ -46,15 +45,8 @@ fn market() -> TestMarket {
     small_market_with(&listings, &json!({"assets": [codebase("code", &json!(20))]}))
 }
 
-/// Creates an operator key with this name.
-fn operator_key(market: &TestMarket, name: &str, scope: KeyScope) -> String {
-    let create =
-        |writer: &mut Writer| keys::create_for_operator(writer, Platform::of_process(), name, scope, None);
-    market.write(create).unwrap().1
-}
-
 async fn reviewer<'m>(market: &'m TestMarket, name: &str) -> Browser<'m> {
-    Browser::signed_in(market, &operator_key(market, name, KeyScope::All)).await
+    Browser::signed_in(market, &market.operator_key(name, KeyScope::All)).await
 }
 
 fn path_of(key: &str) -> String {

@@ -8,7 +8,7 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{decide, market, open, operator_key, path_of, perform, review_status, reviewer};
+use super::{decide, market, open, path_of, perform, review_status, reviewer};
 use crate::{
     catalog::small_market::{listing, small_market_with},
     harness::{TestMarket, listing_lifecycle, markup},
@@ -51,7 +51,7 @@ async fn second_reviewer_is_told_who_decided() {
         .expect(200, "Changes requested</b> by <bdi>Ada</bdi>");
     assert!(!page.text.contains("value=\"approve\""), "{}", page.visible());
     // The operator API names the key, too.
-    let carol = operator_key(&market, "Carol", KeyScope::All);
+    let carol = market.operator_key("Carol", KeyScope::All);
     let of_bob = open(&bob, &path_of("c")).await;
     let approve = format!("/operator/v1/listings/{}/approve", listing_id("c"));
     market.call(&carol, "POST", &approve, &Value::Null).await.ok();
@@ -124,7 +124,7 @@ async fn new_version_of_a_task_is_another_revision() {
     let ada = reviewer(&market, "Ada").await;
     let seen = open(&ada, &path_of("a")).await;
     assert!(!seen.text.contains("It has changed since it was submitted"), "{}", seen.visible());
-    let key = operator_key(&market, "Carol", KeyScope::All);
+    let key = market.operator_key("Carol", KeyScope::All);
     let versions = format!("/operator/v1/tasks/{}/versions", fixture_record_id("tasks", "s/one"));
     let version = json!({"current_state": "live", "brief": {"prompt": "Sort it."}});
     market.call(&key, "POST", &versions, &version).await.expect_status(201);
