@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::harness::{
-    BASE, NOW, elements, listing_lifecycle, market_options,
+    BASE, NOW,
+    backups::files,
+    elements, listing_lifecycle, market_options,
     waiting::{poll_until, wait_until},
 };
 
@@ -236,17 +238,6 @@ async fn writes_are_visible_to_the_next_read() {
 
 /// Damages the index in the index directory that it is given.
 type Damage = fn(&Path);
-
-/// Returns every file below a directory.
-fn files(directory: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found.sort();
-    found
-}
 
 #[test]
 fn missing_or_damaged_index_is_rebuilt() {

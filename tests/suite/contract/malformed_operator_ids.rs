@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::cases::{Case, OPERATOR, cases};
-use crate::harness::{TestMarket, records::demo_records};
+use crate::harness::{TestMarket, demo, records::demo_records};
 
 /// Parameters of paths that are not UUIDs: names and numbers.
 const NO_UUIDS: [&str; 3] = ["asset_type", "slug", "job_id"];
@@ -20,7 +20,7 @@ fn rows() -> impl Iterator<Item = &'static Case> {
 
 #[tokio::test]
 async fn malformed_ids_in_paths_are_rejected() {
-    let market = TestMarket::demo();
+    let market = demo();
     let mut count = 0;
     for row in rows() {
         let operation = row.documented();
@@ -44,7 +44,7 @@ async fn malformed_ids_in_paths_are_rejected() {
 
 #[tokio::test]
 async fn malformed_ids_in_queries_are_rejected() {
-    let market = TestMarket::demo();
+    let market = demo();
     let mut count = 0;
     for row in rows() {
         let operation = row.documented();
@@ -81,7 +81,7 @@ fn with_malformed_ids(body: &Value) -> Vec<(Value, String)> {
 
 #[tokio::test]
 async fn malformed_ids_in_bodies_are_rejected() {
-    let market = TestMarket::demo();
+    let market = demo();
     let mut places = Vec::new();
     for row in rows().filter(|row| row.documented().body_schema().is_some()) {
         let method = &row.documented().method;

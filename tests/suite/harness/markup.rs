@@ -185,6 +185,9 @@ fn check_addresses(element: &Element) -> Result<(), String> {
 
 /// Returns a text as it is read.
 pub fn unescape(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

@@ -105,8 +105,8 @@ async fn purchase_for_a_team_is_that_of_its_quote() {
 
 #[tokio::test]
 async fn every_booking_asks_before_it_is_made() {
-    let market = TestMarket::demo();
-    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
     for (list, label) in [
         ("adjustments", "Adjust credits"),
         ("conversions", "Convert earnings"),
@@ -121,10 +121,10 @@ async fn every_booking_asks_before_it_is_made() {
 
 #[tokio::test]
 async fn refund_says_who_gets_what_back_and_what_the_buyer_loses() {
-    let market = TestMarket::demo();
-    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
     let mut shown = 0;
-    for purchase in list(&market, "/operator/v1/purchases", &[]).await {
+    for purchase in list(market, "/operator/v1/purchases", &[]).await {
         if text(&purchase, "status") != "completed" {
             continue;
         }
