@@ -37,17 +37,7 @@ impl Operator<'_> {
 
     /// Returns the items of all pages of a list.
     async fn list(&self, path: &str) -> Vec<Value> {
-        let (mut items, mut cursor) = (Vec::new(), String::new());
-        loop {
-            let separator = if path.contains('?') { '&' } else { '?' };
-            let path = format!("/operator/v1/{path}{separator}limit=100{cursor}");
-            let page = self.market.get(&self.key, &path).await.ok();
-            items.extend(page["items"].as_array().unwrap().iter().cloned());
-            match page["next_cursor"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
-                None => return items,
-            }
-        }
+        self.market.list_all(&self.key, &format!("/operator/v1/{path}")).await
     }
 }
 

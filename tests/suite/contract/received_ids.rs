@@ -139,9 +139,8 @@ impl<'a> Walk<'a> {
     /// Collects the IDs in a value. `place` is the name of the component and the field that it is a value of.
     pub fn visit(&mut self, schema: &Value, value: &Value, place: (&str, &str), is_unavailable: bool) {
         if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.rsplit('/').next().unwrap();
-            let target = self.components[name].clone();
-            return self.visit(&target, value, (name, place.1), is_unavailable);
+            let (components, name) = (self.components, reference.rsplit('/').next().unwrap());
+            return self.visit(&components[name], value, (name, place.1), is_unavailable);
         }
         for key in ["allOf", "anyOf", "oneOf"] {
             for part in schema[key].as_array().into_iter().flatten() {

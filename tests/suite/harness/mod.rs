@@ -201,6 +201,20 @@ impl TestMarket {
         self.send(Method::GET, path, &[("authorization", &format!("Bearer {key}"))]).await
     }
 
+    /// Returns the items of all pages of a list of the operator API. The path may have a query.
+    pub async fn list_all(&self, key: &str, path: &str) -> Vec<Value> {
+        let (mut items, mut cursor) = (Vec::new(), String::new());
+        let separator = if path.contains('?') { '&' } else { '?' };
+        loop {
+            let page = self.get(key, &format!("{path}{separator}limit=100{cursor}")).await.ok();
+            items.extend(elements(&page["items"]).cloned());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return items,
+            }
+        }
+    }
+
     /// Sends a request with a key and a JSON body (`Null` for none), and checks the response against the
     /// documents.
     pub async fn call(&self, key: &str, method: &str, path: &str, body: &Value) -> TestResponse {

@@ -18,17 +18,7 @@ type Groups<'r> = BTreeMap<Vec<String>, Vec<&'r Value>>;
 
 /// Returns all records of a list of the operator API.
 async fn list(market: &TestMarket, path: &str) -> Vec<Value> {
-    let (mut records, mut cursor) = (Vec::new(), String::new());
-    let separator = if path.contains('?') { '&' } else { '?' };
-    loop {
-        let page =
-            market.get(OPERATOR, &format!("/operator/v1/{path}{separator}limit=100{cursor}")).await.ok();
-        records.extend(page["items"].as_array().unwrap().clone());
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return records,
-        }
-    }
+    market.list_all(OPERATOR, &format!("/operator/v1/{path}")).await
 }
 
 fn text<'v>(record: &'v Value, field: &str) -> &'v str {

@@ -26,20 +26,9 @@ pub fn key_of(item: &Value) -> String {
 
 /// Returns all records that the operator API lists at a path with a query.
 pub async fn list(market: &TestMarket, path: &str, query: &[(String, String)]) -> Vec<Value> {
-    let mut items = Vec::new();
-    let mut cursor = None;
-    loop {
-        let mut query = query.to_vec();
-        query.push(("limit".to_owned(), "100".to_owned()));
-        query.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
-        let page = market.get(OPERATOR, &format!("{path}?{query}")).await.ok();
-        items.extend(page["items"].as_array().unwrap().iter().cloned());
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = Some(next.to_owned()),
-            None => return items,
-        }
-    }
+    let query: String = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+    let separator = if query.is_empty() { "" } else { "?" };
+    market.list_all(OPERATOR, &format!("{path}{separator}{query}")).await
 }
 
 /// Records by the path of their list.
