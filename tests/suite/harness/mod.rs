@@ -201,7 +201,7 @@ impl TestMarket {
         self.send(Method::GET, path, &[("authorization", &format!("Bearer {key}"))]).await
     }
 
-    /// Returns the items of all pages of a list of the operator API. The path may have a query.
+    /// Returns the items of all pages of a list with cursors. The path may have a query.
     pub async fn list_all(&self, key: &str, path: &str) -> Vec<Value> {
         let (mut items, mut cursor) = (Vec::new(), String::new());
         let separator = if path.contains('?') { '&' } else { '?' };

@@ -284,11 +284,11 @@ fn longest_run(text: &str) -> usize {
 async fn short_cursors_read_every_listing_once() {
     for (query, filters) in [
         ("", json!({})),
-        ("&sort=recent", json!({"sort": "recent"})),
-        ("&sort=price_low", json!({"sort": "price_low"})),
-        ("&sort=price_high&asset_types=codebase", json!({"sort": "price_high", "asset_types": ["codebase"]})),
-        ("&query=history&verified_only=true", json!({"query": "history", "verified_only": true})),
-        ("&tags=finance&tags=legal&min_price=500", json!({"tags": ["finance", "legal"], "min_price": 500})),
+        ("?sort=recent", json!({"sort": "recent"})),
+        ("?sort=price_low", json!({"sort": "price_low"})),
+        ("?sort=price_high&asset_types=codebase", json!({"sort": "price_high", "asset_types": ["codebase"]})),
+        ("?query=history&verified_only=true", json!({"query": "history", "verified_only": true})),
+        ("?tags=finance&tags=legal&min_price=500", json!({"tags": ["finance", "legal"], "min_price": 500})),
     ] {
         let expected = texts(&rest_catalog(BUYER, query).await, "/id");
         assert!(expected.len() > 8, "{query}: {}", expected.len());

@@ -35,15 +35,9 @@ pub async fn rest_pages(key: &str, path: &str, list: &str) -> Vec<Value> {
     }
 }
 
-/// Returns the summaries of the catalog that a query matches, in order.
+/// Returns the summaries of the catalog that a query (empty or with "?") matches, in order.
 pub async fn rest_catalog(key: &str, query: &str) -> Vec<Value> {
-    let (mut items, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let page = demo().get(key, &format!("/v2/listings/browse?limit=100{query}{cursor}")).await.ok();
-        items.extend(page["items"].as_array().unwrap().clone());
-        let Some(next) = page["next_cursor"].as_str() else { return items };
-        cursor = format!("&cursor={next}");
-    }
+    demo().list_all(key, &format!("/v2/listings/browse{query}")).await
 }
 
 /// Returns the details of all listings of the catalog, in order.
