@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::cases::cases;
-use crate::harness::{TestMarket, TestResponse, generated, market_options, records, s3::S3Server};
+use crate::harness::{TestMarket, TestResponse, backups, generated, market_options, records, s3::S3Server};
 
 /// Number of requests of each operation.
 const REQUESTS: usize = 4;
@@ -94,19 +94,10 @@ fn name_index(directory: &Path) {
 
 /// Returns the files in a directory by their paths, except for locks.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn walk(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_none_or(|extension| extension != "lock") {
-                let bytes = fs::read(&path).unwrap();
-                found.insert(path, bytes);
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(directory, &mut found);
-    found.into_iter().map(|(path, bytes)| (path.strip_prefix(directory).unwrap().to_owned(), bytes)).collect()
+    let mut paths = backups::files(directory);
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "lock"));
+    let name = |path: &Path| path.strip_prefix(directory).unwrap().to_owned();
+    paths.into_iter().map(|path| (name(&path), fs::read(&path).unwrap())).collect()
 }
 
 /// Returns the schema of a database, and the rows of each table.

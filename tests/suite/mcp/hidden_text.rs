@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns a market whose only listing has these texts, and the ID of the listing. Operations refuse some of them now, but
 /// earlier versions stored them.
-fn market_with(title: &str, description: &str) -> (TestMarket, String) {
+pub fn market_with(title: &str, description: &str) -> (TestMarket, String) {
     let market = small_market(&[published("kept", 5, &json!({}))]);
     let id = marketplace::clock::fixture_record_id("listings", "kept");
     let fields = ListingFields { description: description.to_owned(), ..listing_fields(title) };

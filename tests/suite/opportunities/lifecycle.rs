@@ -197,17 +197,20 @@ async fn published_opportunity_allows_only_a_later_deadline() {
     assert_eq!((&own["title"], &own["deadline"]), (&json!("Globes"), &json!("2026-03-07T09:00:00.000Z")));
 }
 
+/// Returns the days from now on which deadlines have passed.
+fn passed_days(market: &TestMarket) -> Vec<i64> {
+    let all = all_events(market).into_iter();
+    let passed = all.filter(|event| event.event_type == EventType::OpportunityDeadlinePassed);
+    passed.map(|event| (event.occurred_at.0 - now().0) / DAY).collect()
+}
+
 /// "When the deadline passes, `opportunity.deadline_passed` is written and the status stays published."
 #[tokio::test]
 async fn deadline_passes_once_at_its_time() {
     let market = small_market(&[]);
     let id = create(&market, 1, LISTING, &fields("Maps")).unwrap();
     perform(&market, publish, id, LISTING).unwrap();
-    let passed = || {
-        let all = all_events(&market).into_iter();
-        let passed = all.filter(|event| event.event_type == EventType::OpportunityDeadlinePassed);
-        passed.map(|event| (event.occurred_at.0 - now().0) / DAY).collect::<Vec<_>>()
-    };
+    let passed = || passed_days(&market);
     market.clock().advance(9 * DAY);
     market.run_background();
     assert!(passed().is_empty());
@@ -258,11 +261,7 @@ async fn deadlines_of_fixtures_pass() {
     let records = [("past", "published", "-P1D"), ("next", "published", "P1D"), ("draft", "draft", "P1D")];
     let records: Vec<_> = records.into_iter().map(|(key, status, at)| record(key, status, at)).collect();
     let market = small_market_with(&[], &json!({"opportunities": records}));
-    let passed = || {
-        let all = all_events(&market).into_iter();
-        let passed = all.filter(|event| event.event_type == EventType::OpportunityDeadlinePassed);
-        passed.map(|event| (event.occurred_at.0 - now().0) / DAY).collect::<Vec<_>>()
-    };
+    let passed = || passed_days(&market);
     assert_eq!(passed(), [-1]);
     market.clock().advance(2 * DAY);
     market.run_background();

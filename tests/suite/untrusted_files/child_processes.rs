@@ -120,6 +120,16 @@ async fn exceeded_limit_is_a_finding() {
     }
 }
 
+/// Returns a zip whose list of files needs more than 16 MB of memory.
+pub fn zip_of_many_files() -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for number in 0..30_000 {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        writer.start_file(format!("{number:0200}"), options).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
 /// A child that needs more memory than it may have ends, which counts as a limit of its data.
 #[tokio::test]
 async fn memory_of_a_child_is_limited() {
@@ -128,12 +138,7 @@ async fn memory_of_a_child_is_limited() {
         settings.child_processes.memory_mb = 16;
     });
     small_market::seed_market(&market, &[], &json!({}));
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for number in 0..30_000 {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        writer.start_file(format!("{number:0200}"), options).unwrap();
-    }
-    let url = upload_zip(&market, "Seller house", &writer.finish().unwrap().into_inner());
+    let url = upload_zip(&market, "Seller house", &zip_of_many_files());
     let large = create_raw_data(&market, "Large", &url).await;
     let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
     let small = create_raw_data(&market, "Small", &url).await;

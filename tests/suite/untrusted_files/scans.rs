@@ -11,9 +11,9 @@ use marketplace::{
     domain::time::Timestamp,
     operations::scans::{Report, Scan, Verdict},
 };
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+use zip::{ZipWriter, write::SimpleFileOptions};
 
-use super::child_processes::Program;
+use super::child_processes::{Program, zip_of_many_files};
 use crate::harness::archives::zip_of;
 
 /// Scans data with the program that is tested, or another one, and returns the report.
@@ -52,12 +52,7 @@ fn assert_unreadable(report: &Report, reason: &str, limit: &str) {
 #[test]
 fn memory_is_limited() {
     let directory = tempfile::tempdir().unwrap();
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for number in 0..30_000 {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        writer.start_file(format!("{number:0200}"), options).unwrap();
-    }
-    let path = zip_at(directory.path(), &writer.finish().unwrap().into_inner());
+    let path = zip_at(directory.path(), &zip_of_many_files());
     let report = scan(&path, None, |settings| settings.child_processes.memory_mb = 16);
     assert_unreadable(&report, "within its limits", "child_processes.memory_mb");
     assert_eq!(report.limits["child_processes.memory_mb"], 16);

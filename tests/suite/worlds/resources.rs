@@ -16,7 +16,7 @@ use marketplace::{
 };
 
 use super::{Sandbox, create_team, new_world, team_names};
-use crate::harness::{TestMarket, listings::listing_fields};
+use crate::harness::{TestMarket, backups::files, listings::listing_fields};
 
 /// Number of worlds of a process.
 const WORLDS: u32 = 100;
@@ -54,16 +54,8 @@ fn count_listings(world: &World) -> u64 {
 
 /// Returns the content of each file in a directory.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else {
-            found.insert(path.clone(), fs::read(&path).unwrap());
-        }
-    }
-    found
+    let with_content = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
+    files(directory).into_iter().map(with_content).collect()
 }
 
 /// Returns how many threads of each name this process has.

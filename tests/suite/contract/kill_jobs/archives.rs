@@ -1,24 +1,18 @@
 //! Archives that are being analyzed when the server is killed.
 
-use std::io::Cursor;
-
 use marketplace::{domain::assets::ArtifactStatus, market::Market, store};
 use serde_json::json;
 use uuid::Uuid;
-use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::{KILLS, KilledMarket, TEAM};
-use crate::harness::{random::Random, uploads::import_zip};
+use crate::harness::{archives::zip_of, random::Random, uploads::import_zip};
 
 /// Number of files in the archive, large enough that a kill can interrupt the analysis.
 const FILES: u64 = 2_000;
 
 fn create_archive() -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for number in 0..FILES {
-        writer.start_file(format!("{}/{number}.txt", number % 7), SimpleFileOptions::default()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
+    let names: Vec<String> = (0..FILES).map(|number| format!("{}/{number}.txt", number % 7)).collect();
+    zip_of(&names.iter().map(|name| (name.as_str(), "")).collect::<Vec<_>>())
 }
 
 #[test]

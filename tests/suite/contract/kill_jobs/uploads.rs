@@ -1,13 +1,11 @@
 //! Uploads under a grant that are in progress when the server is killed.
 
-use std::io::{Cursor, Write};
-
 use marketplace::operations;
 use serde_json::{Value, json};
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{KilledMarket, TEAM};
 use crate::harness::{
+    archives::zip_with_filling,
     grant_input,
     server::{Server, read_response},
 };
@@ -15,16 +13,6 @@ use crate::harness::{
 /// Bytes of padding in the zip: more than the socket buffers hold, so that the server has received only a
 /// part.
 const PADDING_BYTES: usize = 12 << 20;
-
-fn create_zip() -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    writer.start_file("src/main.rs", options).unwrap();
-    writer.write_all(b"fn main() {}\n").unwrap();
-    writer.start_file("filling.bin", options).unwrap();
-    writer.write_all(&(0..PADDING_BYTES).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
-    writer.finish().unwrap().into_inner()
-}
 
 /// An upload under a grant.
 struct Upload {
@@ -72,7 +60,7 @@ fn upload_completes_once_despite_server_kills() {
     let grant = grant_input(TEAM, "Ledger");
     let granted =
         killed_market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
-    let bytes = create_zip();
+    let bytes = zip_with_filling(PADDING_BYTES);
     let mut server = killed_market.server();
     let mut upload = Upload::plan(&server, &granted.1, &bytes);
     // The upload is interrupted before the first byte, after some, and before the last one.
