@@ -5,7 +5,12 @@ use std::{borrow::Cow, sync::LazyLock};
 use marketplace::console::{self, PREFIX, PageRow};
 use poem::{Body, http::Method};
 
-use super::{TestMarket, TestResponse, documents::matches_template, markup::unescape, patterns::pattern};
+use super::{
+    TestMarket, TestResponse,
+    documents::matches_template,
+    markup::{self, unescape},
+    patterns::pattern,
+};
 
 /// Somebody who uses the web app of a market.
 pub struct Browser<'m> {
@@ -228,6 +233,14 @@ impl<'m> Browser<'m> {
         all.retain(|(_, value)| !value.is_empty());
         Page::new(self.market.send_body(Method::POST, path, &all, body).await)
     }
+}
+
+/// Opens a page, which has to be correct markup.
+pub async fn open(browser: &Browser<'_>, path: &str) -> Page {
+    let page = browser.get(path).await;
+    assert_eq!(page.status(), 200, "{path}: {}", page.visible());
+    markup::parse(&page.text).unwrap_or_else(|fault| panic!("{path}, {fault}: {}", page.visible()));
+    page
 }
 
 fn encode(fields: &[(&str, &str)]) -> String {

@@ -6,17 +6,9 @@ use serde_json::{Value, json};
 use super::records::{OPERATOR, list};
 use crate::harness::{
     self, TestMarket,
-    browser::{Browser, Page},
+    browser::{Browser, Page, open},
     markup,
 };
-
-/// Opens a page, which has to be correct markup.
-async fn open(browser: &Browser<'_>, path: &str) -> Page {
-    let page = browser.get(path).await;
-    assert_eq!(page.status(), 200, "{path}: {}", page.visible());
-    markup::parse(&page.text).unwrap_or_else(|fault| panic!("{path}, {fault}: {}", page.visible()));
-    page
-}
 
 /// Returns the first record of a list of the operator API that fulfills a condition.
 async fn first(market: &TestMarket, path: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {

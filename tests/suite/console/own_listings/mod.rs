@@ -20,7 +20,7 @@ use crate::{
     catalog::small_market::{console_key, published, small_market_with},
     harness::{
         TestMarket,
-        browser::{Browser, Page},
+        browser::{Browser, Page, open},
         listing_lifecycle, markup,
     },
     sales::{asset_id, codebase, give_credits, listing_id},
@@ -114,9 +114,7 @@ fn fields(market: &TestMarket, listing: Uuid) -> ListingFields {
 /// Opens the page of a step, and sends its form.
 async fn step(browser: &Browser<'_>, listing: &str, step: &str) -> Page {
     let path = format!("{listing}/{step}");
-    let page = browser.get(&path).await;
-    assert_eq!(page.status(), 200, "{path}: {}", page.visible());
-    check_markup(&page);
+    let page = open(browser, &path).await;
     browser.submit(&page, &path, &[]).await
 }
 
@@ -138,9 +136,7 @@ async fn done(browser: &Browser<'_>, listing: &str, name: &str, notice: &str) ->
 /// Edits a listing: opens the form, and sends it with these values.
 async fn edit(browser: &Browser<'_>, listing: &str, changes: &[(&str, &str)]) -> Page {
     let path = format!("{listing}/edit");
-    let page = browser.get(&path).await;
-    assert_eq!(page.status(), 200, "{}", page.visible());
-    check_markup(&page);
+    let page = open(browser, &path).await;
     let answer = browser.submit(&page, &path, changes).await;
     check_markup(&answer);
     answer

@@ -15,8 +15,8 @@ use crate::{
     catalog::small_market::{listing, published, small_market_with},
     harness::{
         TestMarket,
-        browser::{Browser, Page},
-        listing_lifecycle, markup,
+        browser::{Browser, Page, open},
+        listing_lifecycle,
     },
     sales::{codebase, listing_id},
 };
@@ -51,14 +51,6 @@ async fn reviewer<'m>(market: &'m TestMarket, name: &str) -> Browser<'m> {
 
 fn path_of(key: &str) -> String {
     format!("{QUEUE}/{}", listing_id(key))
-}
-
-/// Opens the page of a listing, which has to be correct markup.
-async fn open(browser: &Browser<'_>, path: &str) -> Page {
-    let page = browser.get(path).await;
-    assert_eq!(page.status(), 200, "{path}: {}", page.visible());
-    markup::parse(&page.text).unwrap_or_else(|fault| panic!("{fault}: {}", page.visible()));
-    page
 }
 
 /// Sends the form of a page with a decision and a note.
