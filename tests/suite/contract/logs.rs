@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::cases::{BUYER, OPERATOR, VENDOR};
 use crate::{
-    harness::{BASE, TestMarket, demo},
+    harness::{TestMarket, demo},
     vendor_api::seller_market::{SELLER, create_grant, empty_market},
 };
 
@@ -214,9 +214,8 @@ async fn log_line_names_world_and_team_of_a_signed_link() {
     let path = format!("/v2/vendor/uploads/grants/{token}");
     let file = json!({"file_name": "a.zip", "size_bytes": 22, "content_type": "application/zip"});
     let plan = market.call(SELLER, "POST", &path, &file).await.ok();
-    let url = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap().to_owned();
     let (output, guard) = capture();
-    market.send_body(Method::PUT, &url, &[], "abcdefghijklmnopqrstuv".to_owned()).await.expect_status(200);
+    market.send_part(&plan, "abcdefghijklmnopqrstuv".to_owned()).await.expect_status(200);
     drop(guard);
     let (line, (id, name)) = (output.line("request completed"), team.unwrap());
     let upload = plan["upload_id"].as_str().unwrap();

@@ -5,7 +5,6 @@ use marketplace::{
     operations::{grants, webhook_sender::WebhookSender},
     worlds::NewWorld,
 };
-use poem::http::Method;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     harness::{
-        BASE, TestMarket, TestResponse, backups, grant_input,
+        TestMarket, TestResponse, backups, grant_input,
         receiver::{Receiver, Reply},
         records::{self, demo_records},
     },
@@ -162,9 +161,8 @@ async fn upload_continues_after_maintenance() {
     let bytes = [&b"PK\x05\x06"[..], &[0; 18]].concat();
     let file = json!({"file_name": "a.zip", "size_bytes": bytes.len(), "content_type": "application/zip"});
     let plan = market.call(VENDOR, "POST", &path, &file).await.ok();
-    let url = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap().to_owned();
     switch_on(&market).await;
-    assert_refused(&market.send_body(Method::PUT, &url, &[], bytes.clone()).await);
+    assert_refused(&market.send_part(&plan, bytes.clone()).await);
     let parts = json!({"upload_id": plan["upload_id"], "part_numbers": [1]});
     let found = market.call(VENDOR, "POST", &format!("{path}/parts"), &parts).await.ok();
     assert_eq!(found["received"], json!([]));
@@ -172,10 +170,9 @@ async fn upload_continues_after_maintenance() {
     let upload = format!("/operator/v1/teams/{}/uploads", records::id("teams", team));
     let file = json!({"file_name": "b.zip", "size_bytes": bytes.len()});
     let planned = market.call(OPERATOR, "POST", &upload, &file).await.expect_status(201);
-    let own = planned["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-    assert_eq!(market.send_body(Method::PUT, own, &[], bytes.clone()).await.status, 200);
+    assert_eq!(market.send_part(&planned["parts"][0], bytes.clone()).await.status, 200);
     switch_off(&market).await;
-    let sent = market.send_body(Method::PUT, &url, &[], bytes).await;
+    let sent = market.send_part(&plan, bytes).await;
     assert_eq!(sent.status, 200);
     let part = json!({"part_number": 1, "etag": sent.header("etag")});
     let completion = json!({"upload_id": plan["upload_id"], "parts": [part]});

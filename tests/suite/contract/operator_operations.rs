@@ -13,12 +13,11 @@ use marketplace::{
     store,
     string_enum::StringEnum,
 };
-use poem::http::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::cases::{Case, OPERATOR, RequiredAccess, cases};
-use crate::harness::{BASE, TestMarket};
+use crate::harness::TestMarket;
 
 /// Operations that end what others need, so they come last.
 const LAST: [&str; 3] = ["delete_task", "close_team", "revoke_operator_key"];
@@ -55,17 +54,14 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
         "create_trace_import" => {
             let upload = &earlier["create_trace_upload"];
             let blank_lines = "\n".repeat(upload["size_bytes"].as_u64().unwrap() as usize);
-            let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-            let sent = market.send_body(Method::PUT, url, &[], blank_lines).await;
-            assert_eq!(sent.status, 200);
+            assert_eq!(market.send_part(&upload["parts"][0], blank_lines).await.status, 200);
             let path = format!("/operator/v1/tasksets/{}/traces", upload["taskset_id"].as_str().unwrap());
             vec![(path, json!({"upload_id": upload["id"]}))]
         }
         "complete_team_upload" => {
             let upload = &earlier["plan_team_upload"];
             let zeros = "\0".repeat(upload["size_bytes"].as_u64().unwrap() as usize);
-            let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-            assert_eq!(market.send_body(Method::PUT, url, &[], zeros).await.status, 200);
+            assert_eq!(market.send_part(&upload["parts"][0], zeros).await.status, 200);
             vec![(format!("/operator/v1/uploads/{}/complete", upload["id"].as_str().unwrap()), Value::Null)]
         }
         "cancel_team_upload" => {

@@ -1,4 +1,4 @@
-//! Uploads of zips by operators.
+//! Uploads: the parts of all, and the zips of operators.
 
 use marketplace::{
     market::Market,
@@ -9,8 +9,18 @@ use marketplace::{
         team_uploads, teams,
     },
 };
+use poem::{Body, http::Method};
+use serde_json::Value;
 
-use super::BASE;
+use super::{BASE, TestMarket, TestResponse};
+
+impl TestMarket {
+    /// Sends the bytes of a part of an upload to the URL that its record has.
+    pub async fn send_part(&self, part: &Value, bytes: impl Into<Body>) -> TestResponse {
+        let path = part["url"].as_str().unwrap().strip_prefix(BASE).expect("a URL of this server");
+        self.send_body(Method::PUT, path, &[], bytes).await
+    }
+}
 
 /// Uploads a zip for a team, given by ID or name. Returns the URL of the upload.
 pub fn import_zip(market: &Market, team: &str, bytes: &[u8]) -> String {

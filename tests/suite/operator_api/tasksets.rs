@@ -1,11 +1,9 @@
 //! Tasksets, their tasks, and imports of traces, by operators.
 
-use poem::http::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::calls::{Calls, each, id};
-use crate::harness::BASE;
 
 async fn create_taskset(calls: &Calls) -> String {
     let columns = json!([{"name": "area", "label": "Area", "kind": "text"}]);
@@ -77,8 +75,7 @@ async fn a_taskset_gets_tasks_versions_and_builds() {
 
 /// Sends a part to its URL. Returns the status.
 async fn send_part(calls: &Calls, part: &Value, bytes: &str) -> u16 {
-    let url = part["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-    calls.market.send_body(Method::PUT, url, &[], bytes.to_owned()).await.status
+    calls.market.send_part(part, bytes.to_owned()).await.status
 }
 
 #[tokio::test]

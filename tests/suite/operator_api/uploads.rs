@@ -4,7 +4,6 @@ use marketplace::{
     operations::{access::Platform, team_uploads},
     store,
 };
-use poem::http::Method;
 use serde_json::{Value, json};
 
 use super::calls::{Calls, id};
@@ -38,8 +37,7 @@ fn path(upload: &Value) -> String {
 
 /// Sends bytes to the URL of a part. Returns the status.
 async fn send(calls: &Calls, part: &Value, bytes: &[u8]) -> u16 {
-    let url = part["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-    calls.market.send_body(Method::PUT, url, &[], bytes.to_vec()).await.status
+    calls.market.send_part(part, bytes.to_vec()).await.status
 }
 
 /// Asserts that the counted bytes of each team are those of its uploads.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{BOTH, BUYER, Crawl, OPERATOR, VENDOR, console_key, crawl};
 use crate::harness::{
-    BASE, TestMarket, backups,
+    TestMarket, backups,
     browser::{Browser, row_of},
     csv,
     markup::{self, Document},
@@ -181,8 +181,7 @@ async fn begin_as_operator(market: &TestMarket) {
     let taskset = first("tasksets").await;
     let plan = json!({"file_name": "a.jsonl", "size_bytes": 1});
     let upload = create(&format!("tasksets/{taskset}/trace-uploads"), plan).await;
-    let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
-    assert_eq!(market.send_body(Method::PUT, url, &[], "\n".to_owned()).await.status, 200);
+    assert_eq!(market.send_part(&upload["parts"][0], "\n".to_owned()).await.status, 200);
     create(&format!("tasksets/{taskset}/traces"), json!({"upload_id": upload["id"]})).await;
     let team = records::id("teams", demo_records().find("teams", demo_records().team_of(VENDOR)));
     let plan = json!({"file_name": format!("{SHORT}.zip"), "size_bytes": 22});
