@@ -69,6 +69,14 @@ fn market_with_program(program: PathBuf) -> TestMarket {
     market
 }
 
+/// Returns such a market with raw data that was not analyzed yet, and the path of the data.
+async fn market_with_data(program: PathBuf) -> (TestMarket, String) {
+    let market = market_with_program(program);
+    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
+    let path = create_raw_data(&market, "Scans", &url).await;
+    (market, path)
+}
+
 /// Creates raw data with an archive and returns its path.
 async fn create_raw_data(market: &TestMarket, title: &str, url: &str) -> String {
     let body = json!({"title": title, "data": {"channel": "zip", "url": url}});
@@ -154,9 +162,7 @@ async fn memory_of_a_child_is_limited() {
 async fn child_that_never_ends_is_killed() {
     for script in ["exec sleep 1000", "exec >&-; exec sleep 1000", "kill -STOP $$"] {
         let program = Program::new(script);
-        let market = market_with_program(program.path());
-        let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
-        let path = create_raw_data(&market, "Scans", &url).await;
+        let (market, path) = market_with_data(program.path()).await;
         let keep_running = || {
             market.clock().advance(600_000_000);
             true
@@ -229,9 +235,7 @@ async fn interrupted_child_is_started_once_more() {
 async fn job_waits_while_no_child_can_be_started() {
     let program = Program::new("exit 1");
     let permit = |mode| std::fs::set_permissions(program.path(), PermissionsExt::from_mode(mode)).unwrap();
-    let market = market_with_program(program.path());
-    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
-    let path = create_raw_data(&market, "Scans", &url).await;
+    let (market, path) = market_with_data(program.path()).await;
     let status = async || seller_get(&market, &path).await["data"]["analysis_status"].clone();
     permit(0o600);
     for _ in 0..2 * MAX_ATTEMPTS {
@@ -292,9 +296,7 @@ async fn invalid_replies_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn detaching_stops_the_child() {
     let program = Program::new("exec sleep 1000");
-    let market = market_with_program(program.path());
-    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
-    let path = create_raw_data(&market, "Scans", &url).await;
+    let (market, path) = market_with_data(program.path()).await;
     seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await.expect_status(202);
     let (is_detached, runtime) = (Cell::new(false), tokio::runtime::Handle::current());
     let keep_running = || {
@@ -319,9 +321,7 @@ async fn detaching_stops_the_child() {
 #[tokio::test]
 async fn stopping_the_server_interrupts_the_child() {
     let program = Program::new("exec sleep 1000");
-    let market = market_with_program(program.path());
-    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
-    let path = create_raw_data(&market, "Scans", &url).await;
+    let (market, path) = market_with_data(program.path()).await;
     for _ in 0..2 {
         let checks = Cell::new(0);
         let keep_running = || {
@@ -338,9 +338,7 @@ async fn stopping_the_server_interrupts_the_child() {
 /// A server that stops before a job had its turn does not count as an interruption.
 #[tokio::test]
 async fn waiting_job_is_not_interrupted() {
-    let market = market_with_program(env!("CARGO_BIN_EXE_marketplace").into());
-    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
-    let path = create_raw_data(&market, "Scans", &url).await;
+    let (market, path) = market_with_data(env!("CARGO_BIN_EXE_marketplace").into()).await;
     let children = ChildProcesses::new(market.market());
     let mut other = children.turns().join(TeamRowId(99));
     assert!(other.wait(Duration::ZERO), "another team has the only turn");
