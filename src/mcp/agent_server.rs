@@ -78,9 +78,9 @@ impl AgentServer {
         // A long-running process has to see what other processes wrote since, including revoked keys.
         self.market.refresh().map_err(|error| ErrorData::internal_error(error.message(), None))?;
         match key {
-            Some(key) => Caller::from_key(&self.market, key).await.map_err(|error| match error {
-                Error::TeamKeyRequired => operator_key(&error),
-                error => unauthorized(&error.message()),
+            Some(key) => Caller::from_key(&self.market, key).await.map_err(|error| {
+                let refused = refused_key(&error);
+                refused.unwrap_or_else(|| ErrorData::internal_error(error.message(), None))
             }),
             None => Err(unauthorized("Set MARKETPLACE_API_KEY to an API key of your team, and restart.")),
         }
@@ -186,13 +186,19 @@ impl AgentServer {
     }
 }
 
-/// Returns the error for a call with an operator key: agents act for teams.
-fn operator_key(error: &Error) -> ErrorData {
-    ErrorData::from(ToolError::invalid_argument(
-        ToolErrorCode::Api(Code::MarketplaceRoleRequired),
-        error.message(),
-        "Tell the user to configure this server with an API key of a team.",
-    ))
+/// Returns the error for a call whose key agents cannot use: it is invalid, or not a key of a team for programs. `None` if the
+/// error does not concern the key.
+fn refused_key(error: &Error) -> Option<ErrorData> {
+    let code = match error {
+        Error::Unauthorized(reason) => return Some(unauthorized(reason)),
+        Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
+        Error::ApiScopeRequired => Code::Forbidden,
+        _ => return None,
+    };
+    let next_step =
+        "Tell the user to configure this server with an API key of a team, which is for programs.";
+    let error = ToolError::invalid_argument(ToolErrorCode::Api(code), error.message(), next_step);
+    Some(error.into())
 }
 
 /// Returns the error for a call without a valid API key.
