@@ -119,7 +119,7 @@ fn get(server: &Server, url: &str, timeout: Duration) -> Result<(StatusCode, Vec
     };
     let client = builder.timeout(timeout).build().map_err(no_response)?;
     let response = client.get(url).send().map_err(no_response)?;
-    if let Some(problem) = server_url::redirection(&response, url) {
+    if let Some(problem) = http_client::redirection(response.status().as_u16(), response.headers(), url) {
         return Err(CommandError::NoResponse(problem));
     }
     let status = response.status();

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use reqwest::{blocking::Response, header::LOCATION};
 use url::Url;
 
 use super::{CommandError, print_note};
@@ -24,18 +23,6 @@ pub fn parse(text: &str, key_source: &str) -> Result<Url, CommandError> {
         return Err(CommandError::Usage(message));
     }
     Ok(url)
-}
-
-/// Returns the problem with a response of `server` that redirects; `None` for other responses. Commands follow no redirects: a
-/// request could lose its body, and its key could get elsewhere.
-pub fn redirection(response: &Response, server: &str) -> Option<String> {
-    let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
-    let location = String::from_utf8_lossy(location.as_bytes());
-    let elsewhere = Url::parse(&location)
-        .map_or_else(|_| location.into_owned(), |url| url.origin().ascii_serialization());
-    Some(format!(
-        "{server} redirects to {elsewhere}, and redirects are not followed; use the URL of the server itself"
-    ))
 }
 
 /// Warns if keys would be sent to another computer unencrypted. `keys` says which, with a verb: "the keys are".

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_none_found,
-    require_output, server_url,
+    require_output,
 };
 use crate::{
     domain::{
@@ -177,7 +177,7 @@ fn fetch(url: &str) -> Result<Vec<u8>, CommandError> {
     let client = builder.timeout(TIMEOUT).build().map_err(no_response)?;
     let response = client.get(url).send().and_then(reqwest::blocking::Response::error_for_status);
     let response = response.map_err(no_response)?;
-    if let Some(problem) = server_url::redirection(&response, url) {
+    if let Some(problem) = http_client::redirection(response.status().as_u16(), response.headers(), url) {
         return Err(CommandError::Incomplete(problem));
     }
     let read = read_limited(response);

@@ -36,7 +36,11 @@ pub fn find(session: &mut Session, documents: &[Rc<Document>]) -> Result<Vec<Acc
         let (mut usable, mut reasons) = (Vec::new(), BTreeSet::new());
         for document in documents {
             let Some(operation) = probe(document, documents) else { continue };
-            let response = session.call(operation, &operation.path, &[], Caller::Key(key))?;
+            let response = if document.is_optional {
+                session.call(operation, &operation.path, &[], Caller::Key(key))?
+            } else {
+                session.probe(operation, key)?
+            };
             match response {
                 Some(exchange) if exchange.status == 200 => usable.push(Rc::clone(document)),
                 Some(exchange) if exchange.status == 404 => {

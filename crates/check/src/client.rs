@@ -139,7 +139,7 @@ pub enum Failure {
 pub enum Stop {
     /// The maximum number of requests, or the time, is used up.
     Limit(String),
-    /// The deployment cannot be reached.
+    /// The deployment cannot be reached, or redirects elsewhere.
     Unreachable(String),
 }
 

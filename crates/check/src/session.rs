@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use marketplace_http_client::redirection;
 use serde_json::Value;
 
 use super::{
@@ -47,12 +48,29 @@ impl Session {
         request: Request,
     ) -> Result<Option<Exchange>, Stop> {
         let name = operation.map_or("no operation", |operation| &operation.id);
-        self.exchange(name, request, |report, exchange| responses::check(report, operation, exchange))
+        self.exchange(name, request, |report, exchange| {
+            responses::check(report, operation, exchange);
+            Ok(())
+        })
+    }
+
+    /// Sends the first request to an API that every deployment serves. A deployment that redirects it would redirect the others,
+    /// too, so the check ends.
+    pub fn probe(&mut self, operation: &Operation, key: usize) -> Result<Option<Exchange>, Stop> {
+        let base_url = self.client.base_url().to_owned();
+        let request = Request::get(operation.path.clone(), Caller::Key(key));
+        self.exchange(&operation.id, request, |report, exchange| {
+            if let Some(problem) = redirection(exchange.status, &exchange.headers, &base_url) {
+                return Err(Stop::Unreachable(problem));
+            }
+            responses::check(report, Some(operation), exchange);
+            Ok(())
+        })
     }
 
     /// Sends a request that belongs to no operation, and only checks that there is a response.
     pub fn fetch(&mut self, name: &str, request: Request) -> Result<Option<Exchange>, Stop> {
-        self.exchange(name, request, |_, _| {})
+        self.exchange(name, request, |_, _| Ok(()))
     }
 
     /// Sends a request, and repeats it if it is refused because of a rate limit or the load.
@@ -60,14 +78,14 @@ impl Session {
         &mut self,
         name: &str,
         mut request: Request,
-        check: impl Fn(&mut Report, &Exchange),
+        check: impl Fn(&mut Report, &Exchange) -> Result<(), Stop>,
     ) -> Result<Option<Exchange>, Stop> {
         self.report.count(&rules::RESPONSE);
         let mut repetitions = 0;
         loop {
             let sent = request.clone();
             let result = self.client.send(request).and_then(|exchange| {
-                check(&mut self.report, &exchange);
+                check(&mut self.report, &exchange).map_err(Failure::Stop)?;
                 Ok((self.client.wait(&exchange, repetitions)?, exchange))
             });
             match result {

@@ -7,6 +7,9 @@ mod posts;
 mod public_addresses;
 mod tls;
 
+use reqwest::header::{HeaderMap, LOCATION};
+use url::Url;
+
 pub use posts::{PostClient, PostError, Posted};
 pub use public_addresses::{
     AddressError, NoPublicAddress, PublicResolver, has_private_ip_host, is_public, resolve,
@@ -34,4 +37,16 @@ pub fn asynchronous() -> Result<reqwest::ClientBuilder, rustls::Error> {
         .tls_backend_preconfigured(tls::config()?)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy())
+}
+
+/// Returns the problem with a response of `server` that redirects; `None` for other responses. Redirects are not followed: a
+/// request could lose its body, and its key could get elsewhere.
+pub fn redirection(status: u16, headers: &HeaderMap, server: &str) -> Option<String> {
+    let location = headers.get(LOCATION).filter(|_| (300..400).contains(&status))?;
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let elsewhere = Url::parse(&location)
+        .map_or_else(|_| location.into_owned(), |url| url.origin().ascii_serialization());
+    Some(format!(
+        "{server} redirects to {elsewhere}, and redirects are not followed; use the URL of the server itself"
+    ))
 }

@@ -108,7 +108,7 @@ fn client() -> Result<reqwest::blocking::Client, CommandError> {
 fn send(request: RequestBuilder, to: &str) -> Result<(u16, Vec<u8>), CommandError> {
     let to_error = |cause: reqwest::Error| failed_request(cause, to);
     let response = request.send().map_err(to_error)?;
-    if let Some(problem) = server_url::redirection(&response, to) {
+    if let Some(problem) = http_client::redirection(response.status().as_u16(), response.headers(), to) {
         return Err(CommandError::Other(problem));
     }
     let status = response.status().as_u16();

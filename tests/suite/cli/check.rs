@@ -208,6 +208,24 @@ fn a_check_that_cannot_be_completed_says_so() {
     }
 }
 
+/// Such as a server that redirects http to https.
+#[test]
+fn a_deployment_that_redirects_everything_is_not_checked() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let proxy = Proxy::start(&server.1, |request, answer| {
+        answer.status = 301;
+        answer.set_header("location", &format!("https://market.example.com{}", request.target));
+        answer.body.clear();
+    });
+    let output = check(&proxy.url, &["mkt_demo_buyer"], &["--json"], temp_dir.path());
+    assert_eq!(report(&output, 2)["differences"], json!([]));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let expected = format!("{} redirects to https://market.example.com, and redirects are not", proxy.url);
+    assert!(stderr.contains(&expected), "{stderr}");
+    assert_eq!(proxy.seen().len(), 1);
+}
+
 #[test]
 fn each_rule_is_tested_with_a_fault() {
     let rules = run(&["check", "--rules"], temp_dir().path());
