@@ -6,6 +6,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::{CommandError, CommandResult, parser, print_line};
+use crate::private_files;
 
 /// Name of the program.
 const NAME: &str = "marketplace";
@@ -50,6 +51,7 @@ pub struct Man {
 impl Man {
     pub(super) fn run(&self) -> CommandResult {
         let written = std::fs::create_dir_all(&self.directory)
+            .map_err(private_files::not_a_directory)
             .and_then(|()| clap_mangen::generate_to(parser(), &self.directory));
         written.map_err(|cause| {
             CommandError::Other(format!("cannot write manual pages to {}: {cause}", self.directory.display()))

@@ -61,7 +61,17 @@ pub fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
 
 /// Creates a directory, with its parents, if it does not exist.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path)
+    DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path).map_err(not_a_directory)
+}
+
+/// Says why a directory cannot be created if something else has its name, which the system reports as "File exists".
+pub fn not_a_directory(cause: io::Error) -> io::Error {
+    let reason = match cause.kind() {
+        io::ErrorKind::AlreadyExists => "it exists, and is not a directory",
+        io::ErrorKind::NotADirectory => "a part of the path is not a directory",
+        _ => return cause,
+    };
+    io::Error::new(cause.kind(), reason)
 }
 
 /// Returns options that create files for the owner only.

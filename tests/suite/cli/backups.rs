@@ -51,6 +51,29 @@ fn backup_in_the_data_directory_is_warned_about() {
     }
 }
 
+/// Also for the directories of other commands.
+#[test]
+fn file_in_the_place_of_a_directory_is_named() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    fs::write(directory.join("file"), "").unwrap();
+    for (arguments, expected) in [
+        (&["backup", "file"][..], "cannot create file: it exists, and is not a directory"),
+        (&["backup", "file", "--keep", "daily=2"], "cannot create file: it exists, and is not a directory"),
+        (&["backup", "file/one"], "cannot create file/one: a part of the path is not a directory"),
+        (&["man", "file"], "cannot write manual pages to file: it exists, and is not a directory"),
+        (
+            &["man", "file/one"],
+            "cannot write manual pages to file/one: a part of the path is not a directory",
+        ),
+        (&["serve", "--demo", "--data", "file"], "file cannot be used: it exists, and is not a directory"),
+    ] {
+        let (code, stderr) = run_failing(arguments, directory);
+        assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");
+    }
+}
+
 #[test]
 fn market_that_is_only_readable_is_backed_up() {
     let temp_dir = temp_dir();
