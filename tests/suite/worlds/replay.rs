@@ -297,7 +297,9 @@ async fn incomplete_and_invalid_files_are_refused() {
             files.insert("replay.json".to_owned(), head.to_string().into_bytes());
         })
     };
-    refused(b"PK", "ZIP");
+    for no_replay in [&b"PK"[..], b"", b"a text", &file[..file.len() - 40]] {
+        refused(no_replay, "The file is not a replay, or it is damaged or too large.");
+    }
     refused(&with_head("format_version", json!(2)), "version 1");
     refused(&with_head("color", json!(2)), "`replay.json` is not valid");
     refused(&with_head("requests", json!(2)), "names 2 requests");

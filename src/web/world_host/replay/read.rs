@@ -35,6 +35,10 @@ const MAX_LINES_BYTES: u64 = 128 << 20;
 /// Limits on the archive: two bodies for each request, and the others.
 const LIMITS: Limits = Limits { max_files: 2 * MAX_ENTRIES as u64 + 10, max_ratio: 1_000 };
 
+/// Problem with a file that cannot be unpacked.
+const NO_REPLAY: &str = "The file is not a replay, or it is damaged or too large. Take the file that \
+     `GET /sandbox/v1/worlds/{world}/replay` returns.";
+
 /// Maximum length in bytes of the name of a body.
 const MAX_BODY_NAME: usize = 40;
 
@@ -205,7 +209,8 @@ fn unpack(file: &Path, directory: &Path) -> Result<()> {
     extracted.map_err(|error| match error {
         ExtractionError::NotAllowed(error) => error,
         ExtractionError::File(path, message) => refused(format!("{}: {message}", quoted(&path))),
-        ExtractionError::Archive(message) => refused(message),
+        // The messages tell vendors to pack an archive again.
+        ExtractionError::Archive(_) => refused(NO_REPLAY),
         ExtractionError::Io(cause) => Error::internal(cause),
     })
 }
