@@ -1,7 +1,7 @@
 //! Lists: a table of records with filters, pages in both directions, and the same rows as a CSV file.
 //!
-//! A list declares its columns once, for the table and for the file. The address holds the filters and the cursor, so a list can be
-//! bookmarked and sent.
+//! A list declares its columns once, for the table and for the file; some columns are only in one of both. The address holds the
+//! filters and the cursor, so a list can be bookmarked and sent.
 
 use std::marker::PhantomData;
 
@@ -49,20 +49,25 @@ const CURSOR: &str = "from";
 /// Shows a value in a row of a table.
 type Show<R> = Box<dyn Fn(&Context, &R) -> Markup + Send + Sync>;
 
+/// Returns a value for a row of a file.
+type Text<R> = Box<dyn Fn(&R) -> String + Send + Sync>;
+
 /// Shows the actions beside the heading of a list.
 pub type ShowActions = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
 /// A column of a list.
 pub struct Column<R> {
     head: Head,
-    show: Show<R>,
-    text: Box<dyn Fn(&R) -> String + Send + Sync>,
+    /// `None` if only the file has the column.
+    show: Option<Show<R>>,
+    /// `None` if only the table has the column.
+    text: Option<Text<R>>,
 }
 
 impl<R: 'static> Column<R> {
     /// Creates a column from its head, what a row of the table shows, and the value in a row of the file.
     pub fn new(head: Head, show: fn(&Context, &R) -> Markup, text: fn(&R) -> String) -> Column<R> {
-        Column { head, show: Box::new(show), text: Box::new(text) }
+        Column { head, show: Some(Box::new(show)), text: Some(Box::new(text)) }
     }
 
     /// Creates a column from its head and functions that get more than the record.
@@ -71,7 +76,7 @@ impl<R: 'static> Column<R> {
         show: impl Fn(&Context, &R) -> Markup + Send + Sync + 'static,
         text: impl Fn(&R) -> String + Send + Sync + 'static,
     ) -> Column<R> {
-        Column { head, show: Box::new(show), text: Box::new(text) }
+        Column { head, show: Some(Box::new(show)), text: Some(Box::new(text)) }
     }
 
     /// Creates a column of words, which table and file have alike. The file has nothing for a missing value.
@@ -118,11 +123,11 @@ impl<R: 'static> Column<R> {
 
     /// Creates a column of amounts.
     pub fn money(name: &'static str, amount: fn(&R) -> Cents) -> Column<R> {
-        Column {
-            head: Head::number(name),
-            show: Box::new(move |_, row| html! { (text::money(amount(row))) }),
-            text: Box::new(move |row| amount(row).to_string()),
-        }
+        Column::of(
+            Head::number(name),
+            move |_, row| html! { (text::money(amount(row))) },
+            move |row| amount(row).to_string(),
+        )
     }
 
     /// Creates a column of amounts that some records do not have.
@@ -156,22 +161,39 @@ impl<R: 'static> Column<R> {
 
     /// Creates a column of days. The file has the whole times.
     pub fn day(name: &'static str, time: fn(&R) -> Timestamp) -> Column<R> {
-        Column {
-            head: Head::number(name),
-            show: Box::new(move |_, row| text::day(time(row))),
-            text: Box::new(move |row| time(row).to_string()),
-        }
+        Column::of(Head::number(name), move |_, row| text::day(time(row)), move |row| time(row).to_string())
     }
 
-    /// Returns what a row of a table shows.
-    pub fn cell(&self, context: &Context, row: &R) -> Markup {
-        (self.show)(context, row)
+    /// Creates a column of words that only the file has. There is nothing for a missing value.
+    pub fn words_in_file(name: &'static str, words: fn(&R) -> String) -> Column<R> {
+        Column { show: None, ..Column::words(name, words) }
     }
 
-    /// Returns the head.
-    pub const fn head(&self) -> Head {
-        self.head
+    /// Creates a column of amounts that only the file has, and that some records do not have.
+    pub fn amounts_in_file(name: &'static str, amount: fn(&R) -> Option<Cents>) -> Column<R> {
+        Column { show: None, ..Column::optional_money(name, amount) }
     }
+
+    /// Creates the column of the IDs of the records, which only the file has: the table links to their pages.
+    pub fn ids_in_file(id: fn(&R) -> Uuid) -> Column<R> {
+        Column { show: None, ..Column::id("ID", id) }
+    }
+
+    /// Leaves the column out of the file, which has the parts of its values in columns of their own.
+    pub fn only_in_table(self) -> Column<R> {
+        Column { text: None, ..self }
+    }
+}
+
+/// Returns the heads of a table with these columns, and what its rows show of the records.
+pub fn heads_and_rows<R>(
+    context: &Context,
+    columns: &[Column<R>],
+    records: &[R],
+) -> (Vec<Head>, Vec<Vec<Markup>>) {
+    let in_table = || columns.iter().filter_map(|column| Some((column.head, column.show.as_ref()?)));
+    let row = |record: &R| in_table().map(|(_, show)| show(context, record)).collect();
+    (in_table().map(|(head, _)| head).collect(), records.iter().map(row).collect())
 }
 
 /// A list. `A` is the access that it needs: the proof.
@@ -271,7 +293,8 @@ impl<A: Proof, L: List<A>> Page<A> for ListPage<A, L> {
         }
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
-            let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
+            let in_file = L::columns().into_iter().filter(|column| column.text.is_some());
+            let heads = in_file.map(|column| column.head.name.to_owned()).collect();
             let first = ListRequest { page: chunk(Start::Newest), filters, parameters };
             return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<A, L>).await;
         }
@@ -322,10 +345,7 @@ fn content<A: Proof, L: List<A>>(
     (filters, note): (&Query, Option<&str>),
     found: &TeamPage<L::Row>,
 ) -> Content {
-    let columns = L::columns();
-    let heads: Vec<Head> = columns.iter().map(Column::head).collect();
-    let row = |row: &L::Row| columns.iter().map(|column| column.cell(context, row)).collect();
-    let rows: Vec<Vec<Markup>> = found.rows.iter().map(row).collect();
+    let (heads, rows) = heads_and_rows(context, &L::columns(), &found.rows);
     let is_filtered = filters.pairs().next().is_some();
     let without_filters = context.here(&Query::default());
     let body = html! {
@@ -387,7 +407,7 @@ fn part<A: Proof, L: List<A>>(
 ) -> Result<Part<ListRequest>> {
     let found = L::load(reader, access, &request)?;
     let columns = L::columns();
-    let cells = |row: &L::Row| columns.iter().map(|column| (column.text)(row)).collect();
+    let cells = |row: &L::Row| columns.iter().filter_map(|column| Some(column.text.as_ref()?(row))).collect();
     let rows = found.rows.iter().map(cells).collect();
     Ok(Part { rows, next: found.next.map(|start| ListRequest { page: chunk(start), ..request }) })
 }

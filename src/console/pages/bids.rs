@@ -28,6 +28,7 @@ impl List<Buyer> for Bids {
             Column::words("Payment", |row| deals::payment(row.pay_with).to_owned()),
             Column::day("Made", |row| row.created_at),
             Column::optional_day("Expires", |row| row.expires_at),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

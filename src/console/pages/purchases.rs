@@ -26,6 +26,7 @@ impl List<Buyer> for Purchases {
             Column::money("Fee, USD", |row| row.buyer_fee),
             Column::money("Total, USD", TeamPurchase::total),
             Column::day("Ordered", |row| row.created_at),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

@@ -78,7 +78,10 @@ async fn repository_is_measured_quoted_and_added() {
     let sent = market.get("mkt_seller", "/v2/vendor/notifications").await.ok();
     assert_eq!(sent["notifications"][0]["link"], "/estimations", "the API says what it always said");
     let file = browser.get("/console/estimations?format=csv").await;
-    assert!(file.text.contains(&format!("acme/ledger,GitHub,Quote ready,{quote},No,")), "{}", file.text);
+    let [low, high] = [75, 125].map(|share| value * share / 100);
+    let amounts = [low, high].map(|cents| format!("{}.{:02}", cents / 100, cents % 100)).join(",");
+    assert!(file.text.contains(&format!("acme/ledger,GitHub,Quote ready,{amounts},No,")), "{}", file.text);
+    assert!(file.text.contains(&format!(",{}\r\n", path.rsplit('/').next().unwrap())), "{}", file.text);
 
     let add = format!("{path}/add");
     let question = browser.get(&add).await;
@@ -120,6 +123,6 @@ async fn bins_of_the_chart_have_all_quotes() {
     assert!(shown > 3);
     // A spreadsheet would take a dash for a text.
     let file = browser.get("/console/estimations?format=csv&status=unpriced").await;
-    file.expect(200, "lumen-codeworks/handbook,GitHub,No price,,No,");
+    file.expect(200, "lumen-codeworks/handbook,GitHub,No price,,,No,");
     browser.get("/console/estimations?status=unpriced").await.expect(200, "<td class=\"num\">–</td>");
 }

@@ -22,9 +22,12 @@ impl List<Vendor> for Estimations {
             Column::link("Repository", |row| paths::estimation(row.0.id), |row| row.0.repo_full_name.clone()),
             Column::words("Host", |row| channel(row.0.channel).to_owned()),
             Column::badge("Status", |row| status_words(row.0.status)),
-            Column::figures("Quote, USD", |row| quote(&row.0)),
+            Column::figures("Quote, USD", |row: &TeamEstimation| quote(&row.0)).only_in_table(),
+            Column::amounts_in_file("Quote from, USD", |row| row.0.quote.map(|(low, _)| low)),
+            Column::amounts_in_file("Quote to, USD", |row| row.0.quote.map(|(_, high)| high)),
             Column::new(Head::text("In the inventory"), asset, asset_text),
             Column::day("Requested", |row| row.0.created_at),
+            Column::ids_in_file(|row| row.0.id),
         ]
     }
 

@@ -38,6 +38,7 @@ impl List<Buyer> for Opportunities {
             Column::count("To decide", |row| row.opportunity.submitted_bid_count),
             Column::optional_time("Deadline", |row| row.opportunity.deadline, text::optional_deadline),
             Column::day("Written", |row| row.opportunity.created_at),
+            Column::ids_in_file(|row| row.opportunity.id),
         ]
     }
 

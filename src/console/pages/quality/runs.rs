@@ -23,11 +23,14 @@ impl List<Vendor> for Runs {
             Column::new(Head::text("Checked"), title, |row| name(&row.subject)),
             Column::words("Kind", |row| kind(&row.subject)),
             Column::badge("Result", |row| findings::tone_and_label(outcome(row))),
-            Column::figures("Checks passed", passed),
+            Column::figures("Checks passed", passed).only_in_table(),
+            Column::words_in_file("Checks passed", |row| row.passed.to_string()),
+            Column::words_in_file("Checks", |row| row.checks.to_string()),
             Column::day("Started", |row| row.started_at),
             Column::optional_day("Ended", |row| row.completed_at),
             Column::words("Started by", |row| findings::starter(row.triggered_by).to_owned()),
             Column::money("Cost, USD", |row| row.charge),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

@@ -26,6 +26,7 @@ impl List<Vendor> for ProjectBids {
             Column::figures("Expected days", days),
             Column::day("Made", |row| row.created_at),
             Column::day("Changed", |row| row.updated_at),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

@@ -26,7 +26,14 @@ impl List<Vendor> for Requests {
             Column::new(Head::text("Request"), title, |row| row.title.clone()),
             Column::words("What is wanted", |row| kind_word(row.kind).to_owned()),
             Column::words("Kinds of data", |row| accepted(&row.accepted_asset_types)),
-            Column::figures("Budget, USD", |row| budget(&row.metadata)),
+            Column::figures("Budget, USD", |row: &OpenRequest| budget(&row.metadata)).only_in_table(),
+            Column::amounts_in_file("Budget from, USD", |row| {
+                row.metadata.budget_min.and_then(Cents::from_dollars)
+            }),
+            Column::amounts_in_file("Budget to, USD", |row| {
+                row.metadata.budget_max.and_then(Cents::from_dollars)
+            }),
+            Column::words_in_file("Budget", unit),
             Column::new(
                 Head::text("Tags"),
                 |_, row| html! { bdi.long { (row.metadata.tags.join(", ")) } },
@@ -35,6 +42,7 @@ impl List<Vendor> for Requests {
             Column::optional_time("Deadline", |row| row.deadline, text::optional_deadline),
             Column::new(Head::text("Your bid"), own_bid, own_bid_text),
             Column::day("Published", |row| row.published_at),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 
@@ -42,7 +50,7 @@ impl List<Vendor> for Requests {
         ListFilter::text("text", "Title, tags, or buyer contain"),
         ListFilter::choice("kind", "What is wanted", || text::choices(kind_word)),
         ListFilter::choice("asset_type", "Kind of data", || text::choices(kinds::plural)),
-        ListFilter::choice("budget_unit", "Budget", units),
+        ListFilter::choice("budget_unit", "Budget", || text::choices(unit_words)),
         ListFilter::amount("max_budget", "Budget starts at or below, USD"),
     ];
 
@@ -91,9 +99,13 @@ fn own_bid_text(row: &OpenRequest) -> String {
     row.own_bid.map(|status| status_words(status).1.to_owned()).unwrap_or_default()
 }
 
-fn units() -> Vec<(&'static str, String)> {
-    vec![
-        (BudgetUnit::PerTask.as_str(), "For each task".to_owned()),
-        (BudgetUnit::Total.as_str(), "In total".to_owned()),
-    ]
+fn unit(row: &OpenRequest) -> String {
+    row.metadata.budget_unit.map(unit_words).unwrap_or_default().to_owned()
+}
+
+const fn unit_words(unit: BudgetUnit) -> &'static str {
+    match unit {
+        BudgetUnit::PerTask => "For each task",
+        BudgetUnit::Total => "In total",
+    }
 }

@@ -34,6 +34,7 @@ impl List<Vendor> for ReceivedBids {
             Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::day("Made", |row| row.created_at),
             Column::optional_day("Answer by", |row| row.expires_at),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

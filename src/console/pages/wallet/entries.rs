@@ -1,7 +1,7 @@
 //! The entries in the accounts of a team: its credits, and its earnings.
 
 use crate::{
-    console::prelude::*,
+    console::{lists::heads_and_rows, prelude::*},
     domain::ledger::EntryType,
     operations::{balances::AdjustmentReason, team_records::WalletLine},
     store::records::team_lists::wallet_entries::AccountEntry,
@@ -157,7 +157,6 @@ fn about(context: &Context, line: &WalletLine, is_earnings: bool) -> Markup {
 /// Returns the table of some entries, without filters and pages.
 pub fn table(context: &Context, label: &str, lines: &[WalletLine], is_earnings: bool) -> Markup {
     let columns = if is_earnings { EarningsEntries::columns() } else { CreditEntries::columns() };
-    let heads: Vec<Head> = columns.iter().map(Column::head).collect();
-    let row = |line: &WalletLine| columns.iter().map(|column| column.cell(context, line)).collect();
-    tables::table(label, &heads, &lines.iter().map(row).collect::<Vec<_>>())
+    let (heads, rows) = heads_and_rows(context, &columns, lines);
+    tables::table(label, &heads, &rows)
 }

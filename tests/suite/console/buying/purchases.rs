@@ -315,7 +315,7 @@ async fn records_of_another_team_are_not_found() {
 async fn purchases_are_listed_filtered_and_exported() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
-    buy(&browser, "plain", "").await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
     buy(&browser, "free", "pay_with=invoice").await;
     let list = browser.get("/console/purchases").await;
     list.expect(200, "Listing plain").expect(200, "Listing free");
@@ -325,6 +325,8 @@ async fn purchases_are_listed_filtered_and_exported() {
     let file = browser.get("/console/purchases?format=csv&status=completed").await;
     file.expect(200, "Listing plain,All assets,Completed,50.00,2.50,52.50,2026-03-01T");
     assert_eq!(file.text.trim_end().lines().count(), 2);
+    let id = receipt.rsplit('/').next().unwrap();
+    assert!(file.text.ends_with(&format!(",{id}\r\n")) && !list.visible().contains(id), "{}", file.text);
     assert!(file.response.header("content-disposition").contains("purchases"));
 }
 
