@@ -116,7 +116,10 @@ fn count<'c>(request: &OpenRequest, candidates: &'c Keyed) -> (usize, Option<&'c
 
 /// Returns the best candidates, those with most of the tags first, and ties in their order.
 fn rank(tags: &[&str], candidates: Vec<Candidate>) -> Vec<Fitting> {
-    let tags: Vec<(String, &str)> = tags.iter().map(|tag| (key_of(tag), *tag)).collect();
+    // Of several spellings of a tag, the first one counts.
+    let mut keys = HashSet::new();
+    let tags = tags.iter().map(|tag| (key_of(tag), *tag));
+    let tags: Vec<(String, &str)> = tags.filter(|(key, _)| keys.insert(key.clone())).collect();
     let fitting = |candidate: Candidate| {
         let words: Vec<String> = candidate.words.iter().map(|word| key_of(word)).collect();
         let shared = tags.iter().filter(|(key, _)| words.contains(key));
@@ -164,5 +167,6 @@ mod tests {
         assert_eq!(titles(&["COBOL", "Open source"]), ["b", "c"]);
         assert_eq!(titles(&["mainframe"]), ["a", "b", "c"], "of the accepted kinds only");
         assert_eq!(rank(&["COBOL", "x"], all())[0].shared_tags, ["COBOL"]);
+        assert_eq!(titles(&["Law", "COBOL", "Cobol"]), ["a", "b", "c"], "a tag in two spellings counts once");
     }
 }

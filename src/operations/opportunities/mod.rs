@@ -4,7 +4,7 @@ mod announcements;
 mod fitting;
 mod lifecycle;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use marketplace_text::equality_key;
 use uuid::Uuid;
@@ -61,11 +61,18 @@ pub fn page(
     Ok(OpportunityPage { items, total, tags })
 }
 
-/// Returns the tags of opportunities with their counts. Different spellings of a tag are counted under the first one.
+/// Returns the tags of opportunities with the number of opportunities that have them. Different spellings of a tag are counted
+/// under the first one, and once for an opportunity that has several.
 fn count_tags(opportunities: &[Opportunity]) -> BTreeMap<String, u64> {
     let mut counts: HashMap<String, (&str, u64)> = HashMap::new();
-    for tag in opportunities.iter().flat_map(Opportunity::tags) {
-        counts.entry(equality_key(tag)).or_insert((tag, 0)).1 += 1;
+    for opportunity in opportunities {
+        let mut counted = HashSet::new();
+        for tag in opportunity.tags() {
+            let key = equality_key(tag);
+            if counted.insert(key.clone()) {
+                counts.entry(key).or_insert((tag, 0)).1 += 1;
+            }
+        }
     }
     counts.into_values().map(|(tag, count)| (tag.to_owned(), count)).collect()
 }

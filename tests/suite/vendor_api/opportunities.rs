@@ -17,7 +17,7 @@ fn market() -> TestMarket {
     market_with(&json!({
         "opportunities": [
             opportunity("a", "\u{c4}gypten", "published", &json!({"deadline": "P9D", "accepted_asset_types": ["codebase"],
-                "metadata": metadata(json!(100), json!(900), "total", json!(["maps", "old"]), "Scrolls wanted")})),
+                "metadata": metadata(json!(100), json!(900), "total", json!(["maps", "Maps", "old"]), "Scrolls wanted")})),
             opportunity("b", "bridges", "published", &json!({"deadline": "P3D", "accepted_asset_types": ["raw_data", "task"],
                 "created_at": "-P8D", "metadata": metadata(json!(5), json!(50), "per_task", json!(["maps"]), "Steel")})),
             opportunity("c", "Cranes", "published", &json!({"created_at": "-P7D"})),
