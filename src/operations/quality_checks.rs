@@ -294,7 +294,10 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     let message = if tasks.is_empty() {
         "The asset has no tasks. Add tasks.".to_owned()
     } else if unbuilt.is_empty() {
-        format!("The environments of all {} tasks were built.", tasks.len())
+        match tasks.len() {
+            1 => "The environment of the task was built.".to_owned(),
+            count => format!("The environments of all {count} tasks were built."),
+        }
     } else {
         format!(
             "The environments of {} of {} tasks were not built: {unbuilt}. Build them.",

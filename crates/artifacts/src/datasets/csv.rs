@@ -4,6 +4,7 @@
 mod header;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+use marketplace_domain::written::{counted, grouped};
 use marketplace_text::encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
 
 use super::{
@@ -180,7 +181,8 @@ impl RowCounter {
         let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
         if fields != width {
             let line = self.lines_before + self.core.line() - u64::from(is_line_counted);
-            self.error = Some(TableError(format!("has {fields} fields instead of {width} in line {line}")));
+            let (fields, width) = (counted(fields, "field", "fields"), grouped(width));
+            self.error = Some(TableError(format!("has {fields} instead of {width} in line {line}")));
         }
         self.count += 1;
         self.fields = 0;

@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use marketplace_domain::quality_checks::CheckStatus;
+use marketplace_domain::{
+    quality_checks::CheckStatus,
+    written::{counted, grouped},
+};
 
 use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
@@ -124,7 +127,8 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
         });
     }
     if first.len() != other.len() {
-        return Some(format!("has {} columns instead of {}", other.len(), first.len()));
+        let columns = counted(other.len() as u64, "column", "columns");
+        return Some(format!("has {columns} instead of {}", grouped(first.len() as u64)));
     }
     first.iter().zip(other).find_map(|(column, other)| {
         if column.name != other.name {

@@ -293,7 +293,7 @@ fn raw_data_gets_dataset_checks() {
     assert_eq!(readable.status, CheckStatus::Failed);
     for expected in [
         "3 of 8 files cannot be read: ",
-        r#""d/ragged.csv" has 1 fields instead of 2 in line 2"#,
+        r#""d/ragged.csv" has 1 field instead of 2 in line 2"#,
         r#""d/broken.jsonl" has invalid JSON in line 2"#,
         r#""d/cut.parquet" does not end like a Parquet file"#,
     ] {

@@ -91,7 +91,7 @@ fn ragged_row_is_reported_with_its_line() {
     }
     let long = format!("a,b\n{}9\n", "1,2\n".repeat(100_000));
     let Err(TableError(error)) = read(Format::Csv, long.as_bytes(), 65_536) else { panic!() };
-    assert_eq!(error, "has 1 fields instead of 2 in line 100002");
+    assert_eq!(error, "has 1 field instead of 2 in line 100002");
 }
 
 /// Quotes in TSV are text, so that a cell that starts with one is like any other.
