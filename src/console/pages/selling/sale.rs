@@ -4,6 +4,7 @@ use super::{REFUND_SOURCE, bids, refundable_until, sales};
 use crate::{
     console::{pages::deals, prelude::*},
     domain::purchases::{PaidStatus, PurchaseKind},
+    operations::{self, sales::Statement},
     store::records::team_lists::sales::TeamSale,
 };
 
@@ -18,10 +19,10 @@ impl Page<Vendor> for SaleStatement {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let sale: TeamSale = team_records::find(reader.rows, vendor, id)?;
-            Ok((sale, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+            let statement = operations::sales::statement(reader, vendor, id)?;
+            Ok((statement, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
-        let (sale, notifications) = visit.read(read).await?;
+        let (Statement { sale, vendor_name }, notifications) = visit.read(read).await?;
         let context = &visit.context;
         let body = html! {
             (state(&sale))
@@ -35,7 +36,7 @@ impl Page<Vendor> for SaleStatement {
                     }
                     (sales::badge(&sale))
                 }
-                div.two { (parties(context, &sale)) (sums(&sale)) }
+                div.two { (parties(context, &sale, &vendor_name)) (sums(&sale)) }
                 p.note.no-print { a href=(context.links.to(paths::EARNINGS)) { "See it in your earnings" } }
             }
             div.no-print { (about::section(context, &notifications)) }
@@ -76,8 +77,7 @@ fn refundable(context: &Context, sale: &TeamSale) -> Markup {
     } }
 }
 
-fn parties(context: &Context, sale: &TeamSale) -> Markup {
-    let vendor = context.team().map(|team| team.name.as_str()).unwrap_or_default();
+fn parties(context: &Context, sale: &TeamSale, vendor: &str) -> Markup {
     let kind = deals::kind(sale.kind, sale.scope);
     let mut facts = vec![
         ("Vendor", html! { b.long { bdi { (vendor) } } }),

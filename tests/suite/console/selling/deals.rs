@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use marketplace::{
     domain::{
+        listing_lifecycle::Operation,
         listings::Actor,
         purchases::{PayWith, PurchaseKind},
         time::Timestamp,
     },
-    operations::{access::Platform, purchases, wallet, withdrawals},
+    operations::{self, access::Platform, purchases, wallet, withdrawals},
     store,
 };
 use regex::Regex;
@@ -21,6 +22,7 @@ use crate::{
     harness::{
         TestMarket,
         browser::{Browser, Page},
+        listing_lifecycle,
         random::Random,
         teams,
     },
@@ -347,6 +349,27 @@ async fn earnings_are_released_converted_and_withdrawn() {
     let page = browser.get("/console/selling/earnings").await;
     assert_eq!((figure(&page, "Available"), figure(&page, "Earned so far")), (20_00, 36_04));
     assert!(!page.text.contains("aria-disabled"), "{}", page.visible());
+}
+
+/// Those of the agreement, as on the receipt of the buyer.
+#[tokio::test]
+async fn statement_has_the_names_at_the_time_of_the_sale() {
+    let market = market();
+    let listing = listing_id("l0");
+    let sold = buy(&market, "buyer", listing, PurchaseKind::Full, PayWith::Credits).unwrap();
+    let renamed = market.write(|writer| {
+        listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
+        let row = store::listings::find(writer.rows, listing)?.unwrap();
+        let mut fields = store::listings::find_fields(writer.rows, row.row_id)?;
+        "Another title".clone_into(&mut fields.title);
+        listing_lifecycle::update(writer, listing, &fields)?;
+        operations::teams::rename(writer, Platform::of_process(), "Seller house", "New house").map(drop)
+    });
+    renamed.unwrap();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let page = browser.get(&format!("/console/selling/sales/{}", sold.id)).await;
+    page.expect(200, "<bdi>Listing l0</bdi>").expect(200, "<bdi>Seller house</bdi>");
+    assert!(!page.visible().contains("Another title"), "{}", page.visible());
 }
 
 /// A refund of another sale can take the earnings of a sale from its hold. Then they never become available.
