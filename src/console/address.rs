@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use poem::Request;
 
-use crate::web::{request_kinds, world_host::BasePath};
+use crate::web::{request_kinds, served_market::ServedMarket};
 
 /// The path below which all pages are.
 pub const PREFIX: &str = request_kinds::CONSOLE;
 
-/// The addresses of one market. The addresses of a world begin with the world's base path.
+/// The addresses of one market, which begin with the path of `server.public_url`, and in a world with that of the world, too.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     base_path: String,
@@ -17,8 +17,8 @@ pub struct Links {
 
 impl Links {
     /// Returns the addresses of the market that a request is for.
-    pub fn of_request(request: &Request) -> Links {
-        Links { base_path: request.data::<BasePath>().map(|base| base.0.clone()).unwrap_or_default() }
+    pub fn of_request(served: &ServedMarket, request: &Request) -> Links {
+        Links { base_path: served.link_base().path_for_request(request) }
     }
 
     /// Returns the address of a page. `path` is below [`PREFIX`], and may have a query.

@@ -99,17 +99,13 @@ pub fn guard(server: BoxEndpoint<'static, Response>) -> BoxEndpoint<'static, Res
     guarded.boxed()
 }
 
-/// Leads to the first page from its address with a slash at the end.
-fn to_start(request: &Request) -> Response {
-    responses::redirect(&address::Links::of_request(request).to(""))
-}
-
 /// Says that there is no page at an address.
 async fn answer_unknown(request: Request) -> poem::Result<Response> {
-    if request.uri().path().strip_prefix(PREFIX) == Some("/") {
-        return Ok(to_start(&request));
-    }
     let served = ServedMarket::shared(&request).map_err(ApiError)?;
+    if request.uri().path().strip_prefix(PREFIX) == Some("/") {
+        // The address of the first page has no slash at the end.
+        return Ok(responses::redirect(&address::Links::of_request(&served, &request).to("")));
+    }
     let (signed_in, error) = match session::identify(&served, &request, Some(Budget::Other)).await {
         Ok(signed_in) => (signed_in, Error::not_found("page")),
         Err(error) => (None, error),

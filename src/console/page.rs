@@ -278,7 +278,7 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
     let pages = request.data::<PageTable>().cloned().unwrap_or_default();
     let pages = if has_operators(served) { pages } else { pages.without_operators() };
     Context {
-        links: Links::of_request(request),
+        links: Links::of_request(served, request),
         base_url: served.link_base().for_request(request),
         path: path.strip_prefix(PREFIX).unwrap_or(path).to_owned(),
         parameters: path_params::values(request),
@@ -311,7 +311,7 @@ fn to_sign_in(served: &ServedMarket, request: &Request) -> Response {
     let next = Query::parse(page_query).without(Notice::FIELD, None).at(path);
     let next = if next.len() > 1 { next.as_str() } else { "" };
     let query = Query::default().with("next", next).with(Notice::FIELD, notice);
-    let address = query.at(&Links::of_request(request).to(paths::SIGN_IN));
+    let address = query.at(&Links::of_request(served, request).to(paths::SIGN_IN));
     if request.headers().contains_key("hx-request") {
         responses::leave(&address)
     } else {

@@ -71,7 +71,7 @@ pub fn cookie(served: &ServedMarket, request: &Request, token: Option<&str>) -> 
     let is_secure = is_secure(served, request);
     let name = cookie_name(served, request);
     // The prefix `__Host-` of a name requires this path.
-    let path = if is_secure { "/".to_owned() } else { Links::of_request(request).to("") };
+    let path = if is_secure { "/".to_owned() } else { Links::of_request(served, request).to("") };
     let secure = if is_secure { "; Secure" } else { "" };
     let (value, age) = token.map_or(("", "; Max-Age=0"), |token| (token, ""));
     let text = format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{secure}{age}");

@@ -5,11 +5,15 @@
 use std::net::{IpAddr, SocketAddr};
 
 use poem::{Request, http::header};
+use url::Url;
 
 use crate::{
     config::Settings,
     http_server::trusted_proxies::TrustedProxies,
-    web::{trusted_sources::TrustedHosts, world_host::BasePath},
+    web::{
+        trusted_sources::TrustedHosts,
+        world_host::{BasePath, ServedWorld},
+    },
 };
 
 /// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
@@ -41,6 +45,8 @@ pub fn local_url(address: SocketAddr) -> String {
 #[derive(Clone, Debug)]
 pub struct LinkBase {
     base_url: String,
+    /// The path of `server.public_url` without a slash at the end. A proxy removes it from requests.
+    public_path: String,
     trusted_hosts: TrustedHosts,
     proxies: TrustedProxies,
     /// Whether all links begin with `base_url`, whatever host a request has.
@@ -50,8 +56,11 @@ pub struct LinkBase {
 impl LinkBase {
     /// Creates the rule for a server whose [`base_url`] is this one, without a trailing slash.
     pub fn new(settings: &Settings, base_url: &str) -> LinkBase {
+        let public_url = Url::parse(&settings.server.public_url).ok();
+        let public_path = public_url.map(|url| url.path().trim_end_matches('/').to_owned());
         LinkBase {
             base_url: base_url.to_owned(),
+            public_path: public_path.unwrap_or_default(),
             trusted_hosts: TrustedHosts::new(&settings.server, base_url),
             proxies: settings.proxies(),
             is_fixed: !settings.server.public_url.is_empty(),
@@ -68,6 +77,16 @@ impl LinkBase {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let base_path = request.data::<BasePath>().map_or("", |base_path| base_path.0.as_str());
         self.for_host(host, base_path, self.is_https(request))
+    }
+
+    /// Returns what comes before the paths of this server in addresses on its pages: nothing, or the path of `server.public_url`
+    /// and that of the world. The own port of a world has neither.
+    pub fn path_for_request(&self, request: &Request) -> String {
+        match request.data::<BasePath>() {
+            Some(world) => format!("{}{}", self.public_path, world.0),
+            None if request.data::<ServedWorld>().is_some() => String::new(),
+            None => self.public_path.clone(),
+        }
     }
 
     /// Whether the client of a request used https, as far as this server and the proxies that it trusts know.
@@ -127,6 +146,24 @@ mod tests {
         let public = link_base("127.0.0.1:8080", "https://market.example/shop");
         for host in ["localhost:8080", "market.example", "evil.example"] {
             assert_eq!(public.for_host(Some(host), "", false), "https://market.example/shop", "{host}");
+        }
+    }
+
+    #[test]
+    fn addresses_on_pages_begin_with_the_path_of_the_public_url() {
+        for (public_url, expected) in [
+            ("", ""),
+            ("https://market.example", ""),
+            ("https://market.example/shop", "/shop"),
+            ("https://market.example/a/shop/", "/a/shop"),
+        ] {
+            let base = link_base("127.0.0.1:8080", public_url);
+            let mut request = Request::default();
+            assert_eq!(base.path_for_request(&request), expected, "{public_url}");
+            request.set_data(ServedWorld(std::sync::Weak::new()));
+            assert_eq!(base.path_for_request(&request), "", "the own port of a world");
+            request.set_data(BasePath("/w/one".to_owned()));
+            assert_eq!(base.path_for_request(&request), format!("{expected}/w/one"), "{public_url}");
         }
     }
 

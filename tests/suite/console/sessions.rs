@@ -7,10 +7,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{BUYER, OPERATOR};
-use crate::harness::{
-    self, BASE, TestMarket,
-    browser::Browser,
-    records::{self, demo_records},
+use crate::{
+    catalog::small_market::{console_key, seed_market},
+    harness::{
+        self, BASE, TestMarket,
+        browser::Browser,
+        records::{self, demo_records},
+    },
 };
 
 /// Creates a key of a team through the operator API, and returns its ID and its secret.
@@ -34,6 +37,29 @@ async fn session_lasts_until_one_signs_out() {
     );
     browser.set_cookie(&cookie);
     assert_eq!(browser.get("/console/catalog").await.status(), 303, "a kept cookie opens nothing");
+}
+
+/// A proxy removes the path of the public URL from requests.
+#[tokio::test]
+async fn addresses_begin_with_the_path_of_the_public_url() {
+    let market = TestMarket::with_settings(|settings| {
+        settings.server.public_url = "http://market.test/shop".to_owned();
+    });
+    seed_market(&market, &[], &json!({"keys": [console_key("seller")]}));
+    let mut browser = Browser::new(&market);
+    for (path, leads_to) in
+        [("/console/", "/shop/console"), ("/console/selling", "/shop/console/sign-in?next=%2Fselling")]
+    {
+        assert_eq!(browser.get(path).await.location(), leads_to, "{path}");
+    }
+    let form = browser.get("/console/sign-in").await;
+    form.expect(200, "action=\"/shop/console/sign-in\"").expect(200, "href=\"/shop/console/assets/");
+    let answer = browser.sign_in("mkt_seller_console").await;
+    assert!(answer.location().starts_with("/shop/console"), "{}", answer.location());
+    assert!(answer.response.header("set-cookie").contains("; Path=/shop/console;"));
+    let page = browser.get("/console/selling").await;
+    page.expect(200, "href=\"/shop/console/selling/listings\"");
+    assert!(!page.text.contains("=\"/console"), "{}", page.text);
 }
 
 /// A request that only reads does not wait for the disk: the use of its session is written later, but counts at once.
