@@ -77,8 +77,14 @@ pub fn describe_pattern(pattern: &str) -> String {
         FILE_NAME_PATTERN => "must be a file name without directories and control characters",
         CONTENT_TYPE_PATTERN => "must be a content type without parameters, such as application/zip",
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
-        AMOUNT_PATTERN => "must be an amount that is not negative, with exactly two decimals, such as 12.50",
-        SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
+        AMOUNT_PATTERN => {
+            "must be an amount that is not negative, with at most 12 digits before the point and exactly two \
+             decimals, such as 12.50"
+        }
+        SIGNED_AMOUNT_PATTERN => {
+            "must be an amount with at most 12 digits before the point and exactly two decimals, such as \
+             12.50 or -12.50"
+        }
         DURATION_PATTERN => {
             "must be numbers with the units d, h, m, s, and ms, each once and the longest first, as in 1d12h"
         }

@@ -116,6 +116,9 @@ async fn refused_offers_say_why() {
             "{body}"
         );
     }
+    let large = offer("buyer", "plain", "1000000000000.00", "invoice");
+    let refused = post(&market, "offers", &large).await.expect_status(422);
+    assert!(refused["detail"][0]["msg"].as_str().unwrap().contains("at most 12 digits"), "{refused}");
     let mut euros = offer("buyer", "plain", "1.00", "invoice");
     euros["currency"] = json!("EUR");
     assert_eq!(post(&market, "offers", &euros).await.problems(), ["body.currency enum"]);
