@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{
-    CommandResult, GlobalOptions,
+    CommandError, CommandResult, GlobalOptions,
     operator::{ListLimit, OperatorOptions},
 };
 
@@ -34,11 +34,13 @@ impl Settings {
             _ => Vec::new(),
         };
         let prefix = self.prefix.as_deref().unwrap_or_default();
-        settings.retain(|setting| {
-            let is_changed = setting["value"] != setting["default"];
-            setting["key"].as_str().is_some_and(|key| key.starts_with(prefix))
-                && (is_changed || !self.changed)
-        });
+        settings.retain(|setting| setting["key"].as_str().is_some_and(|key| key.starts_with(prefix)));
+        if settings.is_empty() {
+            return Err(CommandError::Other(format!(
+                "no setting begins with {prefix:?}; `marketplace settings` lists all of them"
+            )));
+        }
+        settings.retain(|setting| !self.changed || setting["value"] != setting["default"]);
         settings.truncate(self.limit.rows().unwrap_or(usize::MAX));
         client.print_list(COLUMNS, settings)
     }

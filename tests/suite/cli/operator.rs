@@ -335,6 +335,7 @@ fn arrange(to: &mut Transcript) {
     assert_eq!(setting[0]["value"], setting[0]["default"]);
     assert!(to.desk.print(&["settings", "--changed"]).contains("webhooks.allow_private_addresses"));
     assert_eq!(to.text(&["settings", "--limit", "3"]).lines().count(), 4);
+    assert!(to.failure(&["settings", "quota."]).contains("no setting begins with \"quota.\""));
     assert!(to.desk.print(&["status"]).contains("closed teams:        0"), "{}", to.desk.print(&["status"]));
     let audit = to.desk.print(&["audit", "--operation", "update_domain", "--limit", "1"]);
     assert!(audit.lines().nth(1).unwrap().contains("tides"), "{audit}");
