@@ -167,8 +167,11 @@ pub fn verify(bundle: impl Read, size_bytes: u64, given: Given) -> io::Result<Ve
         delivery: None,
         proof: None,
     };
+    // Nobody misses files in what is not a bundle.
+    let is_no_bundle = archive.files.is_empty() && !mismatches.0.is_empty();
     match archive.documents.get(ATTESTATION_PATH) {
         Some(bytes) => verify_attestation(bytes, &archive, given.keys, &mut verification, &mut mismatches),
+        None if is_no_bundle => {}
         None => mismatches.add(
             ATTESTATION_PATH,
             "It is missing. Bundles that were prepared by earlier versions have none, and neither have vendors' own.",
@@ -176,6 +179,7 @@ pub fn verify(bundle: impl Read, size_bytes: u64, given: Given) -> io::Result<Ve
     }
     match archive.documents.get(MANIFEST_PATH) {
         Some(bytes) => verify_manifest(bytes, &archive, verification.delivery.as_ref(), &mut mismatches),
+        None if is_no_bundle => {}
         None => mismatches.add(MANIFEST_PATH, "It is missing."),
     }
     if let (Some(buyer), Some(delivery)) = (given.buyer, &verification.delivery) {
@@ -235,8 +239,11 @@ fn read_archive(
             Some(Next::Header(_)) | None => header.clear(),
         }
         let Some(entry) = read_header(&header).filter(|entry| entry.path.len() <= MAX_PATH_BYTES) else {
-            mismatches
-                .add(ARCHIVE, format!("There is no file of a bundle at byte {begin}, and not its end."));
+            let message = match begin {
+                0 => "It is not a bundle, or its beginning is damaged.".to_owned(),
+                _ => format!("There is no file of a bundle at byte {begin}, and not its end."),
+            };
+            mismatches.add(ARCHIVE, message);
             return Ok(archive);
         };
         if source.offset.checked_add(entry.size_bytes).is_none_or(|end| end > size_bytes) {

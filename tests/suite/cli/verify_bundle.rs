@@ -23,6 +23,9 @@ fn verification_without_a_result_is_not_a_mismatch() {
         let (code, message) = run_failing(&[&proof[..], &[logs]].concat(), temp_dir.path());
         assert_eq!(code, 2, "{logs}: {message}");
     }
+    let output = run(&["verify-bundle", bundle], temp_dir.path());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\"archive\": It is not a bundle") && !text.contains("missing"), "{text}");
     let (code, message) = run_failing(&proof[..4], temp_dir.path());
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
     // A byte order mark before the keys does not matter.
