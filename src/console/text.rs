@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-pub use crate::domain::written::{counted, day_text, grouped, moment_text, money, month_text, size};
+pub use crate::domain::written::{
+    counted, day_text, grouped, moment_text, money, month_text, percent, size, whole_percent,
+};
 use crate::{
     domain::{money::Cents, time::Timestamp},
     store::records::any_record::AnyRecord,
@@ -57,36 +59,6 @@ pub fn duration(duration: Duration) -> String {
         HOUR..TWO_DAYS => with_rest(format!("{} h", seconds / HOUR), seconds % HOUR / 60, "min"),
         _ => with_rest(counted(seconds / DAY, "day", "days"), seconds % DAY / HOUR, "h"),
     }
-}
-
-/// Returns a share of 1 in percent, such as `74.4%`. Only nothing is `0%`, and only all is `100%`.
-pub fn percent(share: f64) -> String {
-    match share {
-        0.000_5..0.999_5 => {
-            let text = format!("{:.1}", share * 100.0);
-            format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
-        }
-        _ => near_end(share, "<0.1%", ">99.9%"),
-    }
-}
-
-/// Returns a share of 1 in whole percent. Only nothing is `0%`, and only all is `100%`.
-pub fn whole_percent(share: f64) -> String {
-    match share {
-        0.005..0.995 => format!("{:.0}%", share * 100.0),
-        _ => near_end(share, "<1%", ">99%"),
-    }
-}
-
-/// Returns a share of nearly nothing or nearly all, which would be rounded to 0% or 100%.
-fn near_end(share: f64, above_nothing: &str, below_all: &str) -> String {
-    match share {
-        ..=0.0 => "0%",
-        1.0.. => "100%",
-        ..0.5 => above_nothing,
-        _ => below_all,
-    }
-    .to_owned()
 }
 
 /// Returns a fee in percent, with all decimal places that count, such as `2.25%`.
@@ -241,23 +213,6 @@ mod tests {
             [(0.0, "0%"), (5.0, "5%"), (2.25, "2.25%"), (0.1234, "0.1234%"), (100.0, "100%")]
         {
             assert_eq!(fee(percent), expected);
-        }
-    }
-
-    #[test]
-    fn shares_are_rounded_but_not_to_nothing_or_all() {
-        for (share, expected, whole) in [
-            (0.0, "0%", "0%"),
-            (0.000_1, "<0.1%", "<1%"),
-            (0.000_6, "0.1%", "<1%"),
-            (0.006, "0.6%", "1%"),
-            (0.5, "50%", "50%"),
-            (0.744, "74.4%", "74%"),
-            (0.996, "99.6%", ">99%"),
-            (0.999_9, ">99.9%", ">99%"),
-            (1.0, "100%", "100%"),
-        ] {
-            assert_eq!((percent(share).as_str(), whole_percent(share).as_str()), (expected, whole));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Amounts, numbers, days, and moments as people read them: on pages, in notifications, and in messages.
+//! Amounts, numbers, shares, days, and moments as people read them: on pages, in notifications, and in messages.
 
 use crate::{money::Cents, time::Timestamp};
 
@@ -25,6 +25,36 @@ pub fn grouped(number: u64) -> String {
 /// Returns a number and a noun, such as `1 codebase` and `2 codebases`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// Returns a share of 1 in percent, such as `74.4%`. Only nothing is `0%`, and only all is `100%`.
+pub fn percent(share: f64) -> String {
+    match share {
+        0.000_5..0.999_5 => {
+            let text = format!("{:.1}", share * 100.0);
+            format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+        }
+        _ => near_end(share, "<0.1%", ">99.9%"),
+    }
+}
+
+/// Returns a share of 1 in whole percent. Only nothing is `0%`, and only all is `100%`.
+pub fn whole_percent(share: f64) -> String {
+    match share {
+        0.005..0.995 => format!("{:.0}%", share * 100.0),
+        _ => near_end(share, "<1%", ">99%"),
+    }
+}
+
+/// Returns a share of nearly nothing or nearly all, which would be rounded to 0% or 100%.
+fn near_end(share: f64, above_nothing: &str, below_all: &str) -> String {
+    match share {
+        ..=0.0 => "0%",
+        1.0.. => "100%",
+        ..0.5 => above_nothing,
+        _ => below_all,
+    }
+    .to_owned()
 }
 
 const MONTHS: [&str; 12] = [
@@ -114,6 +144,23 @@ mod tests {
             (1_000_000_000_000_000, "1,000 TB"),
         ] {
             assert_eq!(size(bytes), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn shares_are_rounded_but_not_to_nothing_or_all() {
+        for (share, expected, whole) in [
+            (0.0, "0%", "0%"),
+            (0.000_1, "<0.1%", "<1%"),
+            (0.000_6, "0.1%", "<1%"),
+            (0.006, "0.6%", "1%"),
+            (0.5, "50%", "50%"),
+            (0.744, "74.4%", "74%"),
+            (0.996, "99.6%", ">99%"),
+            (0.999_9, ">99.9%", ">99%"),
+            (1.0, "100%", "100%"),
+        ] {
+            assert_eq!((percent(share).as_str(), whole_percent(share).as_str()), (expected, whole));
         }
     }
 

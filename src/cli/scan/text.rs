@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::{
-    artifacts::quality_checks::{Share, places::Role},
+    artifacts::quality_checks::places::Role,
     cli::{escapes::escaped, lists, progress::human_bytes},
     domain::{
         codebase_fields::CodebaseFields,
         quality_checks::CheckStatus,
-        written::{counted, grouped},
+        written::{counted, grouped, whole_percent},
     },
     operations::scans::{Check, Figures, Report, SourceKind},
     string_enum::StringEnum,
@@ -103,7 +103,7 @@ fn shares(figures: &Figures) -> String {
     let total: u64 = figures.languages.values().sum();
     let mut languages: Vec<(&String, &u64)> = figures.languages.iter().collect();
     languages.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
-    let share = |bytes: u64| Share { part: bytes, total };
+    let share = |bytes: u64| whole_percent(bytes as f64 / total.max(1) as f64);
     first_names(languages.iter().map(|(slug, bytes)| format!("{slug} {}", share(**bytes))).collect())
 }
 

@@ -319,6 +319,15 @@ fn files_for_version_control_do_not_count() {
     assert!(failed["checks"].to_string().contains("tool/.git/token"), "{failed:#}");
 }
 
+/// 30 and 13 bytes, which are 69.8% and 30.2%.
+#[test]
+fn shares_of_languages_are_rounded() {
+    let directory = temp_dir();
+    let path = repository(directory.path(), &[("a.py", "a = 1\nbb = 2\n")]);
+    let text = String::from_utf8(scan(&path, &[], temp_dir().path()).stdout).unwrap();
+    assert!(text.contains("languages:      rust 70%, python 30%"), "{text}");
+}
+
 #[test]
 fn report_for_people_says_what_is_read_and_what_is_not() {
     let directory = temp_dir();
