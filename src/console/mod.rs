@@ -85,15 +85,25 @@ impl Console {
     }
 }
 
-/// Adds the headers that all responses of the web app have, also those of layers around it.
-pub fn guard(server: BoxEndpoint<'static, Response>) -> BoxEndpoint<'static, Response> {
+/// Adds the headers that all responses of the web app have, also those of layers around it, and shows errors of these layers to
+/// people as pages.
+pub fn guard(
+    server: BoxEndpoint<'static, Response>,
+    served: Arc<ServedMarket>,
+) -> BoxEndpoint<'static, Response> {
     let is_page =
         |path: &str| path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let guarded = server.around(move |inner, request: Request| {
         let is_page = is_page(request.uri().path());
+        let asks_for_page = is_page && page::asks_for_page(&request);
+        let context = asks_for_page.then(|| page::context_of(&served, &request, None));
         async move {
             let response = inner.call(request).await;
-            if is_page { response.map(responses::guarded) } else { response }
+            match context {
+                Some(context) => Ok(responses::guarded(refusals::of_layer(context, response?).await)),
+                None if is_page => response.map(responses::guarded),
+                None => response,
+            }
         }
     });
     guarded.boxed()

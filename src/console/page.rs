@@ -292,6 +292,13 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
     }
 }
 
+/// Whether a request is for a whole page, as browsers send it when a person opens an address or sends a form.
+pub fn asks_for_page(request: &Request) -> bool {
+    let accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut types = accepted.flat_map(|types| types.split(','));
+    !request.headers().contains_key("hx-request") && types.any(|name| name.trim().starts_with("text/html"))
+}
+
 /// Returns the context of a form's page that is shown again.
 pub fn context_with_inputs(request: &Request, context: &Context, inputs: Inputs) -> Context {
     let inputs = inputs.for_team(context.team().is_some());

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use poem::{
     Response,
-    http::{HeaderName, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
 };
+use serde_json::Value;
 
 use super::{
     answer::{Answer, Content},
@@ -68,6 +69,38 @@ pub fn bare_response(context: &Context, error: &Error) -> Response {
     with_header(responses::respond_bare(context, &content(context, error)), error)
 }
 
+/// Returns the response of the layers around the web app, as a page if it is an error, which these layers write for programs.
+/// `context` was made before the request had an ID.
+pub async fn of_layer(mut context: Context, mut response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let is_readable = response.content_type() == Some("application/json")
+        && !response.headers().contains_key(header::CONTENT_ENCODING);
+    if !is_error || !is_readable {
+        return response;
+    }
+    let bytes = response.take_body().into_bytes().await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let error = &body["error"];
+    let Some(message) = error["message"].as_str() else {
+        response.set_body(bytes);
+        return response;
+    };
+    error["request_id"].as_str().unwrap_or_default().clone_into(&mut context.request_id);
+    let advice = Advice {
+        title: "This was refused",
+        reason: html! { (reason(&context, message)) },
+        links: vec![("Go to the start", String::new())],
+    };
+    // These layers refuse requests to read nothing, so the page reads nothing either.
+    let page = responses::respond_bare(&context, &content_with(&context, &advice, status));
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_LENGTH);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response.set_body(page.into_body());
+    response
+}
+
 /// Adds when to try again, or which methods there are.
 pub fn with_header(mut response: Response, error: &Error) -> Response {
     let is_of_pages = |name: &HeaderName| [header::RETRY_AFTER, header::ALLOW].contains(name);
@@ -85,8 +118,10 @@ fn log(context: &Context, error: &Error) {
 }
 
 fn content(context: &Context, error: &Error) -> Content {
-    let advice = advice(context, error);
-    let status = status(error);
+    content_with(context, &advice(context, error), status(error))
+}
+
+fn content_with(context: &Context, advice: &Advice, status: StatusCode) -> Content {
     let body = html! {
         div.empty {
             div.prose { p { (advice.reason) } }

@@ -170,7 +170,11 @@ impl App {
     fn server(&self, builder: ServerBuilder, base_url: &str) -> BoxEndpoint<'static, Response> {
         let builder = self.with_agent_server(builder, base_url);
         if builder.market().settings().console.enabled {
-            return console::guard(builder.mount_below(console::PREFIX, self.console.endpoint()).build());
+            let served = builder.served();
+            return console::guard(
+                builder.mount_below(console::PREFIX, self.console.endpoint()).build(),
+                served,
+            );
         }
         builder.build()
     }

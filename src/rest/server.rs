@@ -106,6 +106,11 @@ impl ServerBuilder {
         self.served.market()
     }
 
+    /// Returns the market with its server.
+    pub fn served(&self) -> Arc<ServedMarket> {
+        Arc::clone(&self.served)
+    }
+
     /// Returns the routes, for in-process calls.
     pub fn in_process_routes(&self) -> InProcessRoutes {
         let (routes, agent_routes) = (self.app.endpoint(), self.app.agent_endpoint());

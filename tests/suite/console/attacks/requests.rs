@@ -250,6 +250,36 @@ async fn pages_are_counted() {
     assert!(statuses.ends_with(&[429]), "addresses of no page: {statuses:?}");
 }
 
+/// How browsers ask for a page.
+const ACCEPT: (&str, &str) = ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+
+#[tokio::test]
+async fn refusals_of_all_requests_are_pages_for_people() {
+    let market = TestMarket::with_settings(|settings| settings.limits.address = 3);
+    let stranger = Browser::new(&market);
+    let open = async |headers: &[(&str, &str)]| {
+        stranger.send(Method::GET, "/console/sign-in", headers, String::new()).await
+    };
+    let mut page = open(&[ACCEPT]).await;
+    page.expect(200, "<!DOCTYPE html>");
+    for _ in 0..3 {
+        page = open(&[ACCEPT]).await;
+    }
+    page.expect(429, "<!DOCTYPE html>").expect(429, "the address budget of 3 requests per minute is used up");
+    assert!(page.response.header("content-type").starts_with("text/html"));
+    harness::markup::parse(&page.text).unwrap_or_else(|fault| panic!("{fault}"));
+    let id = page.response.header("x-request-id");
+    assert!(!id.is_empty() && page.text.contains(id), "{}", page.visible());
+    assert_ne!(page.response.header("retry-after"), "");
+    assert_is_guarded("refused", &page);
+    // Scripts read the error as programs do.
+    for headers in [&[][..], &[("accept", "*/*")], &[ACCEPT, ("hx-request", "true")]] {
+        let refused = open(headers).await;
+        assert_eq!(refused.response.header("content-type"), "application/json", "{headers:?}");
+        refused.expect(429, "\"code\":\"rate_limited\"");
+    }
+}
+
 /// Creates a team with the role of a buyer, and returns a key of it that opens the web app.
 fn market_team(market: &TestMarket, name: &str) -> String {
     use marketplace::fixtures::FixtureSet;
