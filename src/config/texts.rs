@@ -95,9 +95,9 @@ fn http_page(text: &str) -> Result<(), String> {
 
 fn parse_http(text: &str) -> Option<Url> {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
-    // The library accepts more slashes, and spaces at the ends.
-    let is_exact =
-        !rest.starts_with('/') && !text.contains(|char: char| char.is_whitespace() || char.is_control());
+    // The library accepts more slashes, spaces at the ends, and quotes, which some programs leave around variables.
+    let is_foreign = |char: char| char.is_whitespace() || char.is_control() || char == '"';
+    let is_exact = !rest.starts_with('/') && !text.contains(is_foreign);
     Url::parse(text).ok().filter(|_| is_exact)
 }
 
@@ -112,8 +112,12 @@ fn without_extras(text: &str, url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a URL for a text without a scheme, or with another one.
+/// Returns a URL for a text without a scheme, with another one, or in quotes.
 fn with_scheme(text: &str) -> String {
+    let text = text.trim_matches(|char: char| char.is_whitespace() || char == '"' || char == '\'');
+    if !text.contains('@') && parse_http(text).is_some() {
+        return text.to_owned();
+    }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest).trim().trim_start_matches('/');
     let host = rest.split(['/', ':']).next().unwrap_or_default();
     let is_address = host.parse::<std::net::IpAddr>().is_ok() || host == "localhost" || rest.starts_with('[');
@@ -156,7 +160,7 @@ fn repository_url(text: &str) -> Result<(), String> {
 fn email(text: &str) -> Result<(), String> {
     let is_email = text
         .split_once('@')
-        .is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty() && !domain.contains('@'));
+        .is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty() && !domain.contains(['@', '"']));
     if is_email && !text.contains(|char: char| char.is_whitespace() || char.is_control()) {
         return Ok(());
     }
