@@ -94,7 +94,8 @@ fn links(line: &str) -> Vec<(&str, Option<String>)> {
     while let Some(start) = line[at..].find('[').map(|found| at + found) {
         at = start + 1;
         let Some((label, rest)) = line[at..].split_once("](") else { break };
-        let Some((target, _)) = rest.split_once(')') else { break };
+        let Some(end) = end_of_target(rest) else { break };
+        let target = &rest[..end];
         // The label of a link is the text after the last bracket before it.
         if label.contains('[') || is_blank(label) {
             continue;
@@ -108,6 +109,22 @@ fn links(line: &str) -> Vec<(&str, Option<String>)> {
     parts.push((&line[plain..], None));
     parts.retain(|(text, _)| !text.is_empty());
     parts
+}
+
+/// Returns where the target of a link ends: at a parenthesis that closes none in the target. The addresses of some pages have pairs
+/// of parentheses. If one in the target stays open, it ends at the first that closes any.
+fn end_of_target(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => open += 1,
+            b')' if open == 0 => return Some(at),
+            b')' => open -= 1,
+            byte if byte.is_ascii_whitespace() => break,
+            _ => {}
+        }
+    }
+    text.find(')')
 }
 
 /// Returns the address of a link if it is one of the web, as it was parsed.
@@ -193,6 +210,15 @@ mod tests {
             (
                 "[\"><i>](https://a.example)",
                 "<a href=\"https://a.example/\" rel=\"noopener\">&quot;&gt;&lt;i&gt;</a>",
+            ),
+            (
+                "([x](https://a.example/b_(c))) d",
+                "(<a href=\"https://a.example/b_(c)\" rel=\"noopener\">x</a>) d",
+            ),
+            (
+                "[x](https://a.example/(b) [y](https://b.example)",
+                "<a href=\"https://a.example/(b\" rel=\"noopener\">x</a> \
+                 <a href=\"https://b.example/\" rel=\"noopener\">y</a>",
             ),
             ("[ ](https://a.example) [x](", "[ ](https://a.example) [x]("),
             ("[\u{200b}](https://a.example)", "[\u{200b}](https://a.example)"),
