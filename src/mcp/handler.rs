@@ -16,8 +16,8 @@ use serde_json::json;
 use tracing::Instrument;
 
 use super::{
-    agent_server::AgentServer, completions, instructions::instructions, prompts, resources, server_card,
-    tool_output::ToolOutput,
+    agent_server::AgentServer, completions, instructions::instructions, messages, prompts, resources,
+    server_card, tool_output::ToolOutput,
 };
 use crate::{error::excerpt, market::milliseconds};
 
@@ -201,13 +201,12 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         self.caller(&context).await?;
-        let expected = match request.method.as_str() {
-            "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
-            "resources/read" => "`uri`",
-            "completion/complete" => "`ref` and `argument`",
-            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, excerpt(&request.method), None)),
-        };
-        let message = format!("The `params` of {} are invalid. Expected {expected}.", request.method);
-        Err(ErrorData::invalid_params(message, None))
+        Err(match messages::invalid_params(&request.method) {
+            Some(message) => ErrorData::invalid_params(message, None),
+            None => {
+                let message = format!("Unknown method: {}", excerpt(&request.method));
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+            }
+        })
     }
 }

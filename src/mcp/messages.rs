@@ -1,6 +1,6 @@
 //! JSON-RPC messages of clients: errors for invalid messages, and batches.
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, value::RawValue};
 
@@ -9,6 +9,9 @@ use crate::error::excerpt;
 
 /// The only revision of the protocol with batches. It is also the revision of requests over HTTP that do not name one.
 pub const REVISION_WITH_BATCHES: &str = "2025-03-26";
+
+/// The method of the first request of a connection.
+const INITIALIZE: &str = "initialize";
 
 /// Maximum number of messages of a batch. Each is answered in its turn, and the answers are returned together.
 const MAX_BATCH_MESSAGES: usize = 20;
@@ -64,7 +67,16 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
     let message = serde_json::from_slice::<ClientJsonRpcMessage>(bytes);
     let message = message.map_err(|cause| invalid_request(&excerpt(&cause.to_string())))?;
     Ok(match message {
-        JsonRpcMessage::Request(request) => ClientMessage::Request(request.id.into_json_value()),
+        JsonRpcMessage::Request(request) => {
+            if let ClientRequest::CustomRequest(unparsed) = &request.request
+                && unparsed.method == INITIALIZE
+            {
+                // The library would take it for a request of the revision that has no such method.
+                let message = invalid_params(INITIALIZE);
+                return Err(json!({"code": ErrorCode::INVALID_PARAMS.0, "message": message}));
+            }
+            ClientMessage::Request(request.id.into_json_value())
+        }
         JsonRpcMessage::Notification(notification) => match notification.notification {
             ClientNotification::CancelledNotification(canceled) => canceled
                 .params
@@ -74,6 +86,18 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
         },
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => ClientMessage::Other,
     })
+}
+
+/// Returns the message about a method whose parameters cannot be parsed; `None` if there is no such method.
+pub fn invalid_params(method: &str) -> Option<String> {
+    let expected = match method {
+        INITIALIZE => "`protocolVersion`, `capabilities`, and `clientInfo` with `name` and `version`",
+        "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
+        "resources/read" => "`uri`",
+        "completion/complete" => "`ref` and `argument`",
+        _ => return None,
+    };
+    Some(format!("The `params` of {method} are invalid. Expected {expected}."))
 }
 
 /// Returns the error for a request whose ID is used by another request that waits for its response.

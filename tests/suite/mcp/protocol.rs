@@ -207,7 +207,16 @@ async fn malformed_requests_get_json_rpc_errors() {
     let long = " ".repeat((1 << 20) + 1);
     assert_eq!(send(demo(), PATH, &[HOST, JSON, KEY], &long).await.expect_error(413), "payload_too_large");
     let unknown = request(demo(), BUYER, "tools/sing", json!({})).await;
-    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    assert_eq!(
+        unknown["error"],
+        json!({"code": -32601, "message": "Unknown method: tools/sing"}),
+        "{unknown}"
+    );
+    // The version of the client is missing.
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test"}});
+    let invalid = request(demo(), BUYER, "initialize", params).await;
+    assert_eq!(invalid["error"]["code"], -32602, "{invalid}");
+    assert!(invalid["error"]["message"].as_str().unwrap().contains("`version`"), "{invalid}");
     let response = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
     assert_eq!(response.expect_error(400), "bad_request");
     let market = TestMarket::demo_with_settings(|settings| settings.server.max_body_bytes = 1024);

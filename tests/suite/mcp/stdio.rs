@@ -99,6 +99,11 @@ async fn lines_that_are_no_messages_get_json_rpc_errors() {
     let market = TestMarket::demo();
     let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
     assert_eq!(agent.send_bytes(b"before the first message\n").await["error"]["code"], -32700);
+    // The version of the client is missing.
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test"}});
+    let invalid = agent.request("initialize", params).await;
+    assert_eq!((&invalid["id"], &invalid["error"]["code"]), (&json!(3), &json!(-32602)), "{invalid}");
+    assert!(invalid["error"]["message"].as_str().unwrap().contains("`version`"), "{invalid}");
     agent.initialize().await;
     let too_long = format!("{}\n", "x".repeat((1 << 20) + 1));
     for (line, code) in [
