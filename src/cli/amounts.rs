@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{Client, Records},
+    operator::{Client, Records, parse_id},
 };
 use crate::domain::money::{Cents, MAX_AMOUNT};
 
@@ -26,6 +26,7 @@ pub fn amount(cents: Option<Cents>) -> Value {
 #[derive(Debug, Args)]
 pub struct EndedPayment {
     /// ID of the record, as printed by the list.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
     /// Amount of the payment in US dollars. If it does not match, nothing is changed; if it does, the command can be repeated.
     #[arg(long, value_parser = parse_amount)]

@@ -75,6 +75,7 @@ pub enum BidCommand {
 #[derive(Debug, Args)]
 pub struct OneBid {
     /// ID of the bid, as printed by `bid list`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

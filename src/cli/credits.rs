@@ -82,7 +82,7 @@ pub struct Purchases {
 #[derive(Debug, Args)]
 pub struct Movements {
     /// ID of the one to show.
-    #[arg(conflicts_with_all = ["team", "limit"])]
+    #[arg(value_parser = parse_id, conflicts_with_all = ["team", "limit"])]
     id: Option<Uuid>,
     /// ID or name of the team.
     #[arg(long)]

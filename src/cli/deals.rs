@@ -48,6 +48,7 @@ pub enum OfferCommand {
     )]
     Edit {
         /// ID of the offer.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
         /// New amount in US dollars, before fees.
         #[arg(long, value_parser = parse_amount, required_unless_present = "pay_with")]
@@ -124,6 +125,7 @@ pub enum PurchaseCommand {
 #[derive(Debug, Args)]
 pub struct DealId {
     /// The ID, as printed by the list.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

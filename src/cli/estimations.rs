@@ -42,6 +42,7 @@ pub enum EstimationCommand {
     #[command(after_help = "Example:\n  marketplace estimation show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Show {
         /// ID of the estimation, as printed by `estimation list`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
 }

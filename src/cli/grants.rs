@@ -18,7 +18,7 @@ pub enum GrantCommand {
         #[arg(long, default_value = "available", value_parser = parse_value::<Exclusivity>)]
         exclusivity: Exclusivity,
         /// ID of the inventory group for the codebase [default: the team's default group]
-        #[arg(long)]
+        #[arg(long, value_parser = parse_id)]
         group: Option<Uuid>,
         /// Maximum size of the upload in bytes [default: the setting `blobs.max_upload_bytes`]
         #[arg(long)]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     CommandResult, GlobalOptions,
     lists::print_json,
-    operator::{OperatorOptions, names::TEAMS, parse_value},
+    operator::{OperatorOptions, names::TEAMS, parse_id, parse_value},
 };
 use crate::domain::ledger::EntryType;
 
@@ -26,10 +26,10 @@ pub struct Ledger {
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EntryType>)]
     entry_type: Option<EntryType>,
     /// ID of a purchase, to list only its entries.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_id)]
     purchase: Option<Uuid>,
     /// ID of an entry, to show only this one.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["team", "entry_type", "purchase", "limit"])]
+    #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with_all = ["team", "entry_type", "purchase", "limit"])]
     entry: Option<Uuid>,
     /// Maximum number of entries, up to 1000.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]

@@ -33,6 +33,7 @@ pub enum NotificationCommand {
 #[derive(Debug, Args)]
 pub struct OneNotification {
     /// ID of the notification, as printed by `notification list`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

@@ -6,6 +6,6 @@ pub(super) use uuid::Uuid;
 
 pub(super) use super::{
     CHANGE_GROUP, CommandError, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_value},
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_id, parse_value},
     print_note,
 };

@@ -57,6 +57,7 @@ pub struct Subject {
 #[derive(Debug, Args)]
 pub struct OneRun {
     /// ID of the quality run, as printed by `quality-run list`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

@@ -61,6 +61,7 @@ pub enum TaskCommand {
     #[command(after_help = "Example:\n  marketplace task build 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Build {
         /// ID of the build, as printed by `task builds`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
     /// Record a build of a version of a task, and print its ID.
@@ -80,6 +81,7 @@ pub enum TaskCommand {
     )]
     EditBuild {
         /// ID of the build, as printed by `task builds`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
         /// New status of the build.
         #[arg(value_parser = parse_value::<BuildStatus>)]
@@ -91,6 +93,7 @@ pub enum TaskCommand {
 #[derive(Debug, Args)]
 pub struct OneTask {
     /// ID of the task, as printed by `task list`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 
@@ -98,6 +101,7 @@ pub struct OneTask {
 #[derive(Debug, Args)]
 pub struct OneVersion {
     /// ID of the version, as printed by `task versions`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

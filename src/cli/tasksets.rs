@@ -55,6 +55,7 @@ pub enum TasksetCommand {
     )]
     ImportResult {
         /// ID of the import, as printed by `taskset imports`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
     /// Show a taskset.

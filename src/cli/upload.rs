@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     operator::{
-        Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names::TEAMS,
+        Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names::TEAMS, parse_id,
         part_uploads::send_parts,
     },
     print_line, print_note,
@@ -60,12 +60,14 @@ pub enum UploadCommand {
     #[command(after_help = "Example:\n  marketplace upload show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Show {
         /// ID of the upload.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
     /// Cancel an upload in progress. What has arrived of it is deleted.
     #[command(after_help = "Example:\n  marketplace upload cancel 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Cancel {
         /// ID of the upload.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
 }

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_none_found,
-    require_output,
+    CommandError, CommandResult, escapes::escaped, lists::print_json, operator::parse_id, print_line,
+    require_none_found, require_output,
 };
 use crate::{
     domain::{
@@ -59,7 +59,7 @@ pub struct VerifyBundle {
     #[arg(long, value_name = "FILE|URL")]
     keys: Option<String>,
     /// ID of the team that should be the buyer.
-    #[arg(long, value_name = "TEAM", requires = "salt")]
+    #[arg(long, value_name = "TEAM", value_parser = parse_id, requires = "salt")]
     buyer: Option<Uuid>,
     /// The salt on the receipt, in hexadecimal, which proves who the buyer is.
     #[arg(long, value_name = "HEX", requires = "buyer", value_parser = parse_salt)]

@@ -78,12 +78,14 @@ pub enum WebhookCommand {
     #[command(after_help = "Example:\n  marketplace webhook delivery 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Delivery {
         /// ID of the delivery, as printed by `webhook deliveries`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
     /// Send a delivery again.
     #[command(after_help = "Example:\n  marketplace webhook redeliver 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Redeliver {
         /// ID of the delivery, as printed by `webhook deliveries`.
+        #[arg(value_parser = parse_id)]
         id: Uuid,
     },
 }

@@ -45,6 +45,7 @@ pub enum WithdrawalCommand {
 #[derive(Debug, Args)]
 pub struct OneWithdrawal {
     /// ID of the withdrawal, as printed by `withdrawal list`.
+    #[arg(value_parser = parse_id)]
     id: Uuid,
 }
 

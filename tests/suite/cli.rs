@@ -139,6 +139,12 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
     for (arguments, code, expected) in [
         (&["sreve"][..], 2, "unrecognized subcommand"),
         (&["seed"], 2, "required"),
+        (&["purchase", "show", "billing"], 2, "'billing' for '<ID>': must be an ID, such as 6f1f2f9e-"),
+        (
+            &["ledger", "--purchase", "billing"],
+            2,
+            "'--purchase <PURCHASE>': must be an ID, such as 6f1f2f9e-",
+        ),
         (&["serve", "--listen", "nowhere"], 2, "invalid value"),
         (&["reindex", "--config", "bad.toml"], 2, "bad.toml:2: server.listen must be of type string"),
         (&["reindex", "--config", "none.toml"], 2, "cannot read settings file none.toml"),

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use marketplace_text::similar_names::most_similar;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
+use uuid::Uuid;
 
 use super::{
     file_parts::FilePart,
@@ -367,6 +368,12 @@ pub fn parse_value<T: StringEnum>(text: &str) -> Result<T, String> {
             None => format!("must be one of {}", values.join(", ")),
         }
     })
+}
+
+/// Parses the ID of a record.
+pub fn parse_id(text: &str) -> Result<Uuid, String> {
+    Uuid::try_parse(text)
+        .map_err(|_| "must be an ID, such as 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11".to_owned())
 }
 
 /// Returns a body with the fields that are not null.

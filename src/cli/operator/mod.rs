@@ -7,6 +7,6 @@ pub mod part_uploads;
 mod records;
 mod server;
 
-pub use client::{ApiCommand, Client, OperatorCommand, OperatorOptions, body_of, parse_value};
+pub use client::{ApiCommand, Client, OperatorCommand, OperatorOptions, body_of, parse_id, parse_value};
 pub use file_parts::SourceFile;
 pub use records::{ListLimit, Records};
