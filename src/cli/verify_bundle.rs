@@ -24,9 +24,13 @@ use crate::{
     },
     error::ErrorChain,
     http_client,
-    operations::attestations::{
-        proof_verification::{Comparison, GivenProof, VerifiedProof},
-        verification::{self, ExpectedBuyer, Given, MAX_DOCUMENT_BYTES, SignatureState, Verification},
+    operations::{
+        attestation_log,
+        attestations::{
+            proof_verification::{Comparison, GivenProof, VerifiedProof},
+            verification::{self, ExpectedBuyer, Given, MAX_DOCUMENT_BYTES, SignatureState, Verification},
+        },
+        signing_keys,
     },
     regular_files,
 };
@@ -82,8 +86,11 @@ fn parse_salt(text: &str) -> Result<[u8; 32], String> {
 
 impl VerifyBundle {
     pub(super) fn run(&self) -> CommandResult {
-        let keys: Option<PublicKeys> =
-            self.keys.as_deref().map(|from| read_published(from, "keys")).transpose()?;
+        let keys: Option<PublicKeys> = self
+            .keys
+            .as_deref()
+            .map(|from| read_published(from, "keys", signing_keys::PUBLISHED_PATH))
+            .transpose()?;
         let proof = self.proof.as_ref().map(|path| read_file(path, MAX_PROOF_BYTES)).transpose()?;
         let logs = self.log.as_deref().map(|from| read_logs(from, proof.as_deref())).transpose()?;
         let proof = proof.as_deref().map(|file| GivenProof { file, published: logs.as_ref() });
@@ -131,8 +138,12 @@ fn is_url(from: &str) -> bool {
     from.starts_with("https://") || from.starts_with("http://")
 }
 
-/// Reads what a market publishes, from a file or from a server.
-fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, CommandError> {
+/// Reads what a market publishes at a path, from a file or from a server.
+fn read_published<T: DeserializeOwned>(
+    from: &str,
+    what: &str,
+    path_at_market: &str,
+) -> Result<T, CommandError> {
     let bytes = if is_url(from) {
         fetch(from)?
     } else {
@@ -140,8 +151,9 @@ fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, Comm
         let text = regular_files::read_to_string(path, MAX_PUBLISHED_BYTES);
         text.map_err(|cause| unreadable(path, &cause))?.into_bytes()
     };
-    serde_json::from_slice(&bytes)
-        .map_err(|cause| CommandError::Usage(format!("{from} has no {what}: {cause}")))
+    serde_json::from_slice(&bytes).map_err(|cause| {
+        CommandError::Usage(format!("{from} has no {what}, which a market has at {path_at_market}: {cause}"))
+    })
 }
 
 /// Reads published logs. From a server, requests only heads up to the head of the proof.
@@ -151,13 +163,13 @@ fn read_logs(from: &str, proof: Option<&[u8]>) -> Result<PublishedLogs, CommandE
         proof.filter(|_| !is_complete).and_then(|proof| serde_json::from_slice::<LogProof>(proof).ok());
     let signed = proof.and_then(|proof| SignedCheckpoint::parse(&proof.place()?.note));
     let Some(TreeHead { origin, size, .. }) = signed.map(|signed| signed.checkpoint.head) else {
-        return read_published(from, "log");
+        return read_published(from, "log", attestation_log::PUBLISHED_PATH);
     };
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("origin", &origin)
         .append_pair("before", &size.saturating_add(1).to_string())
         .finish();
-    read_published(&format!("{from}?{query}"), "log")
+    read_published(&format!("{from}?{query}"), "log", attestation_log::PUBLISHED_PATH)
 }
 
 fn read_limited(from: impl Read) -> std::io::Result<Vec<u8>> {

@@ -85,4 +85,8 @@ fn address_that_leads_elsewhere_has_no_keys() {
     let url = format!("http://{}/console", server.1);
     let (code, message) = run_failing(&["verify-bundle", "bundle.zip", "--keys", &url], temp_dir.path());
     assert!(code == 2 && message.contains("redirects to /console/"), "{code}: {message}");
+    // The address of the market has its landing page.
+    let url = format!("http://{}", server.1);
+    let (code, message) = run_failing(&["verify-bundle", "bundle.zip", "--keys", &url], temp_dir.path());
+    assert!(code == 2 && message.contains("at /.well-known/marketplace-keys.json"), "{code}: {message}");
 }
