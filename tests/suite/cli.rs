@@ -163,6 +163,25 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
 }
 
 #[test]
+fn errors_about_teams_name_commands() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let id = stdout_of(&run(&["team", "create", "Acme", "--role", "vendor"], directory));
+    let id = id.trim();
+    let (code, stderr) = run_failing(&["credits", "buy", "Acme", "1"], directory);
+    assert!(
+        code == 1 && stderr.contains(&format!("`marketplace team accept-nda {id}`.")),
+        "{code}: {stderr}"
+    );
+    stdout_of(&run(&["team", "accept-nda", "Acme"], directory));
+    let (code, stderr) = run_failing(&["opportunity", "create", "Acme", "--title", "Errands"], directory);
+    assert!(
+        code == 1 && stderr.contains(&format!("`marketplace team edit {id}` and its option `--role`.")),
+        "{code}: {stderr}"
+    );
+}
+
+#[test]
 fn output_that_cannot_be_written_is_a_failure() {
     let temp_dir = temp_dir();
     stdout_of(&run(&["team", "create", "Acme", "--role", "vendor"], temp_dir.path()));

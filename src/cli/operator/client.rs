@@ -330,11 +330,27 @@ fn is_refusal(json: &Value) -> bool {
 fn refusal(json: &Value) -> CommandError {
     if let Some(message) = json["error"]["message"].as_str() {
         let code = json["error"]["code"].as_str().unwrap_or_default();
-        return CommandError::Refused { code: code.to_owned(), message: message.to_owned() };
+        return CommandError::Refused { code: code.to_owned(), message: with_commands(message) };
     }
     let problems = json["detail"].as_array().into_iter().flatten();
     let messages: Vec<&str> = problems.filter_map(|problem| problem["msg"].as_str()).collect();
     CommandError::Refused { code: "invalid".to_owned(), message: messages.join(" ") }
+}
+
+/// Requests about a team that messages advise, and the commands that do the same: what stands before the ID of the team, and after
+/// it.
+const COMMANDS: [[(&str, &str); 2]; 2] = [
+    [("`POST /operator/v1/teams/", "/accept-nda`"), ("`marketplace team accept-nda ", "`")],
+    [("`PATCH /operator/v1/teams/", "`"), ("`marketplace team edit ", "` and its option `--role`")],
+];
+
+/// Returns a message that names commands in place of requests.
+fn with_commands(message: &str) -> String {
+    COMMANDS.iter().fold(message.to_owned(), |text, [(before, after), (command, end)]| {
+        let request =
+            text.split_once(before).and_then(|(begin, rest)| Some((begin, rest.split_once(after)?)));
+        request.map_or_else(|| text.clone(), |(begin, (id, rest))| format!("{begin}{command}{id}{end}{rest}"))
+    })
 }
 
 /// Returns a query string. Arrays become repeated parameters.
