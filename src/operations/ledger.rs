@@ -261,9 +261,14 @@ pub(super) fn check_earnings(amount: Cents, available: Cents) -> Result<()> {
     if amount <= available {
         return Ok(());
     }
+    let advice = if available > Cents(0) {
+        format!(". Choose at most {available} US dollars; pending")
+    } else {
+        ", of which there are none. Pending".to_owned()
+    };
     let message = format!(
-        "{amount} US dollars are more than the available earnings. Choose at most {available} US dollars; pending \
-         earnings become available when their hold ends."
+        "{amount} US dollars are more than the available earnings{advice} earnings become available when their hold \
+         ends."
     );
     Err(Error::InvalidState(StateCode::InsufficientEarnings, message))
 }

@@ -103,7 +103,7 @@ fn commands_change_credits_and_list_the_ledger() {
         (&["adjust", "Acme Data", "-150.26", "--reason", "Booked twice"], 1, "the wallet has less"),
         (&["adjust", "Acme Data", "1", "--reason", " "], 1, "`description` must not be blank"),
         (&["adjust", "Acme Data", "1"], 2, "--reason"),
-        (&["convert", "Acme Data", "1"], 1, "are more than the available earnings"),
+        (&["convert", "Acme Data", "1"], 1, "are more than the available earnings, of which there are none."),
     ] {
         let (actual, stderr) = run_failing(&[&["credits"], arguments].concat(), directory);
         assert!(actual == code && stderr.contains(expected), "{arguments:?}: {stderr}");
