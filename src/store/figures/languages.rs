@@ -12,7 +12,7 @@ pub static LANGUAGES: Figure = Figure {
     series: None,
     values: &[
         Value::drawn("Listings", Unit::Count, "count(DISTINCT l.id)"),
-        Value::listed("Code", Unit::Bytes, "sum(j.value)"),
+        Value::listed("Code, bytes", Unit::Bytes, "sum(j.value)"),
     ],
     source: "listings l JOIN listing_assets la ON la.listing = l.id JOIN assets a ON a.id = la.asset
          JOIN json_each(a.languages) j LEFT JOIN languages n ON n.slug = j.key

@@ -83,7 +83,7 @@ pub const fn group_head(figure: &Figure, step: Step) -> &'static str {
 /// Returns the name of a number without its unit, since the text of the number has the unit.
 pub fn name(value: &Value) -> &'static str {
     let name = value.head.strip_suffix(" (USD)").unwrap_or(value.head);
-    [", hours", ", seconds", ", %"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name)
+    [", hours", ", seconds", ", bytes", ", %"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name)
 }
 
 /// Returns the head of a number in a table and in a chart. Durations have their units themselves.
@@ -167,6 +167,7 @@ fn grouped(value: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::figures;
 
     #[test]
     fn groups_have_names_for_people() {
@@ -185,6 +186,21 @@ mod tests {
             ("2", "$50,000 and more", "$50k"),
         ] {
             assert_eq!(band(&bounds, name), (long.to_owned(), short.to_owned()));
+        }
+    }
+
+    #[test]
+    fn heads_have_the_units_of_their_numbers() {
+        for value in figures::ALL.iter().flat_map(|figure| figure.values) {
+            let unit = match value.unit {
+                Unit::Count => "",
+                Unit::Cents => " (USD)",
+                Unit::Bytes => ", bytes",
+                Unit::Share => ", %",
+                Unit::Hours => ", hours",
+                Unit::Seconds => ", seconds",
+            };
+            assert_eq!(value.head, format!("{}{unit}", name(value)));
         }
     }
 
