@@ -16,6 +16,9 @@ const NEWEST: &str = "newest";
 /// Field with the filters of the list, which shows them again after a notification was marked as read.
 const LIST: &str = "list";
 
+/// The filter by what notifications are about.
+const KIND: &str = "type";
+
 /// The list.
 pub struct Notifications;
 
@@ -43,11 +46,11 @@ impl List<Member> for Notifications {
 
     const FILTERS: &'static [ListFilter] = &[
         ListFilter::choice("state", "Status", states),
-        ListFilter::choice("type", "About", text::word_choices::<NotificationType>),
+        ListFilter::choice(KIND, "About", text::word_choices::<NotificationType>),
     ];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {
-        let mut filters = request.record_filters_of(&["type"]);
+        let mut filters = request.record_filters_of(&[KIND]);
         if let Some(state) = request.filters.get("state") {
             filters = filters.with("unread", state == "unread");
         }
@@ -70,11 +73,12 @@ impl List<Member> for Notifications {
     }
 }
 
-/// Returns the button that marks all notifications as read that were written before the newest one, and this one.
+/// Returns the button that marks all notifications as read that were written before the newest one, and this one. It says so if the
+/// list leaves some of them out.
 fn mark_all(context: &Context, newest: Uuid) -> Markup {
     let form = html! {
         input type="hidden" name=(NEWEST) value=(newest);
-        button { "Mark all as read" }
+        button { "Mark all as read" @if context.query.get(KIND).is_some() { ", not only these" } }
     };
     fields::form_with_class(context, MarkAllRead::PATH, "row", &form)
 }

@@ -148,6 +148,9 @@ async fn notifications_are_marked_as_read() {
         let refused = browser.submit(&left, all, &[("newest", newest)]).await;
         assert_eq!(refused.status(), status, "{newest}: {}", refused.visible());
     }
+    assert!(!left.text.contains("not only these"), "{}", left.visible());
+    let of_kind = browser.get("/console/notifications?type=estimation_completed").await;
+    of_kind.expect(200, "Mark all as read, not only these");
     assert_eq!(browser.submit(&left, all, &[]).await.status(), 303);
     let none = browser.get("/console/notifications?state=unread").await;
     none.expect(200, "Nothing matches");
