@@ -204,6 +204,18 @@ async fn file_of_the_catalog_has_no_formulas() {
     }
 }
 
+/// The page says which filter it leaves out; a file cannot.
+#[tokio::test]
+async fn file_is_refused_if_a_filter_cannot_be_read() {
+    let browser = Browser::signed_in(harness::demo(), BUYER).await;
+    let page = browser.get("/console/catalog?tags=finance&min_price=abc").await;
+    page.expect(200, "A filter was left out");
+    page.expect(200, "href=\"/console/catalog?tags=finance&amp;format=csv\" download");
+    let file = browser.get("/console/catalog?tags=finance&min_price=abc&format=csv").await;
+    file.expect(422, "Numbers look like 27000.");
+    assert!(file.response.header("content-type").starts_with("text/html"));
+}
+
 #[tokio::test]
 async fn locked_catalog_shows_titles_of_its_first_page() {
     let browser = Browser::signed_in(harness::demo(), "mkt_demo_locked").await;

@@ -149,7 +149,7 @@ fn pager(context: &Context, state: &State, found: &Found) -> Markup {
     let first = state.cursor.as_ref().map(|_| state.address(context, &state.query));
     let next =
         found.next_cursor.as_ref().map(|cursor| state.address(context, &state.query.with(CURSOR, cursor)));
-    let file = context.here(&csv::query(&state.query));
+    let file = context.here(&csv::query(&state.without_invalid_filters(&state.query)));
     let note = html! { (note) " · " (csv::link(&file)) };
     tables::pager(&note, first.as_deref(), next.as_deref())
 }
