@@ -214,6 +214,13 @@ async fn file_is_refused_if_a_filter_cannot_be_read() {
     let file = browser.get("/console/catalog?tags=finance&min_price=abc&format=csv").await;
     file.expect(422, "Numbers look like 27000.");
     assert!(file.response.header("content-type").starts_with("text/html"));
+    // The filters of own listings are the same.
+    let vendor = Browser::signed_in(harness::demo(), "mkt_demo_vendor").await;
+    let page = vendor.get("/console/selling/listings?min_price=abc").await;
+    page.expect(200, "aria-describedby=\"unreadable\"").expect(200, "id=\"unreadable\"");
+    page.expect(200, "href=\"/console/selling/listings?format=csv\" download");
+    let file = vendor.get("/console/selling/listings?min_price=abc&format=csv").await;
+    file.expect(422, "Numbers look like 27000.");
 }
 
 #[tokio::test]

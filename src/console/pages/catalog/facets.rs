@@ -302,6 +302,15 @@ fn lowest_tier(range: Range, state: &State) -> Markup {
     }
 }
 
+/// Returns the warning above results that a filter was left out, if one was. The field of the filter refers to it.
+pub fn unreadable(state: &State) -> Markup {
+    html! { @if !state.unreadable.is_empty() {
+        div #unreadable { (badges::warning(html! {
+            "A filter was left out, because its value cannot be read. Numbers look like 27000."
+        })) }
+    } }
+}
+
 fn bounds(range: Range, is_titled: bool, state: &State) -> Markup {
     let name = names::filter(BrowseFilter::Range(range));
     let (unit, mode) = match range.unit {

@@ -36,10 +36,7 @@ impl Page<CatalogViewer> for Catalog {
             return show_locked(visit, &state).await;
         }
         if csv::is_asked(&visit.query) {
-            // The page says which filters it leaves out. A file has no place for that.
-            if let Some(name) = state.unreadable.first().copied() {
-                return Err(invalid(name, "A value of the filter cannot be read. Numbers look like 27000."));
-            }
+            state.check_filters()?;
             return file::answer(visit, &state).await;
         }
         let signed_in =

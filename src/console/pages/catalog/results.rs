@@ -1,6 +1,7 @@
 //! The results: chosen filters, and the listings as cards or as a table.
 
 use super::{
+    facets,
     found::Found,
     state::{CURSOR, Chip, State},
 };
@@ -27,11 +28,7 @@ pub fn results(context: &Context, state: &State, found: &Found, view: ListView) 
     let chips = state.chips(&found.names);
     html! {
         div.stack #results {
-            @if !state.unreadable.is_empty() {
-                div #unreadable { (badges::warning(html! {
-                    "A filter was left out, because its value cannot be read. Numbers look like 27000."
-                })) }
-            }
+            (facets::unreadable(state))
             div.row.apart {
                 (chosen_filters(context, state, &chips))
                 @if found.total > 0 { (view_switch(context, state, view)) }

@@ -98,6 +98,16 @@ impl State {
         self.unreadable.contains(&first) || second.is_some_and(|second| self.unreadable.contains(&second))
     }
 
+    /// Fails if a filter has an invalid value. Pages say that they leave it out; a file has no place for that.
+    pub fn check_filters(&self) -> Result<()> {
+        match self.unreadable.first().copied() {
+            Some(name) => {
+                Err(invalid(name, "A value of the filter cannot be read. Numbers look like 27000."))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Removes filters with invalid values, which the API refuses, from a query of this state.
     pub fn without_invalid_filters(&self, query: &Query) -> Query {
         let unreadable = BrowseFilter::ALL.into_iter().filter(|filter| self.is_unreadable(*filter));

@@ -43,6 +43,7 @@ impl Page<Vendor> for OwnListings {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = ListState::of(&visit.query);
         if csv::is_asked(&visit.query) {
+            state.catalog.check_filters()?;
             return file(visit, state).await;
         }
         let asked = state.clone();
@@ -187,6 +188,7 @@ fn results(context: &Context, state: &ListState, found: &FoundListings<OwnListin
     let without_filters = context.here(&Query::default());
     html! {
         section.stack #results aria-label="Results" {
+            (facets::unreadable(&state.catalog))
             (chosen_filters(context, state, names))
             @if found.listings.is_empty() {
                 (tables::empty("No listing has all of this", "Drop a filter, or look at all of them.", Some(("Show all", &without_filters))))
@@ -228,9 +230,10 @@ fn pager(context: &Context, state: &ListState, found: &FoundListings<OwnListing>
         let skipped = if skipped == 0 { String::new() } else { skipped.to_string() };
         context.here(&state.query.with(SKIPPED, &skipped))
     };
+    let file = context.here(&csv::query(&state.catalog.without_invalid_filters(&state.query)));
     let note = html! {
         (text::grouped(first_row)) " to " (text::grouped(last_row)) " of " (text::grouped(found.total))
-        " · " (csv::link(&context.here(&csv::query(&state.query))))
+        " · " (csv::link(&file))
     };
     let first = (state.skipped > 0).then(|| at(0));
     let next = (last_row < found.total).then(|| at(last_row));
