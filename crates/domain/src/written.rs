@@ -41,7 +41,8 @@ pub fn percent(share: f64) -> String {
 /// Returns a share of 1 in whole percent. Only nothing is `0%`, and only all is `100%`.
 pub fn whole_percent(share: f64) -> String {
     match share {
-        0.005..0.995 => format!("{:.0}%", share * 100.0),
+        // The format would round 0.5 to 0.
+        0.005..0.995 => format!("{}%", (share * 100.0).round()),
         _ => near_end(share, "<1%", ">99%"),
     }
 }
@@ -153,6 +154,7 @@ mod tests {
             (0.0, "0%", "0%"),
             (0.000_1, "<0.1%", "<1%"),
             (0.000_6, "0.1%", "<1%"),
+            (0.005, "0.5%", "1%"),
             (0.006, "0.6%", "1%"),
             (0.5, "50%", "50%"),
             (0.744, "74.4%", "74%"),
