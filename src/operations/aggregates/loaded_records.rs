@@ -105,7 +105,8 @@ pub fn of_opportunities(
     filter: &OpportunityFilter,
     request: &Request,
 ) -> Result<Aggregates> {
-    let found = opportunities::page(reader, vendor, filter, OpportunityOrder::Recent, usize::MAX, 0)?;
+    let mut found = opportunities::page(reader, vendor, filter, OpportunityOrder::Recent, usize::MAX, 0)?;
+    found.unify_tags();
     OPPORTUNITIES.aggregate(&found.items, request)
 }
 

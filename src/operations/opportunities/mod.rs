@@ -40,6 +40,20 @@ pub struct OpportunityPage {
     pub tags: BTreeMap<String, u64>,
 }
 
+impl OpportunityPage {
+    /// Replaces each tag by the spelling under which it is counted. Each opportunity has it once then.
+    pub fn unify_tags(&mut self) {
+        let OpportunityPage { items, tags, .. } = self;
+        let spellings: HashMap<String, &String> = tags.keys().map(|tag| (equality_key(tag), tag)).collect();
+        for opportunity in items {
+            let mut found = HashSet::new();
+            let keys: Vec<String> = opportunity.tags().map(equality_key).collect();
+            let spelled = keys.iter().filter(|key| found.insert(*key)).filter_map(|key| spellings.get(key));
+            opportunity.metadata.tags = spelled.map(|tag| (*tag).clone()).collect();
+        }
+    }
+}
+
 /// Returns a page of the open opportunities that the vendor may see. Opportunities are few, so all of them
 /// are loaded and filtered here.
 pub fn page(

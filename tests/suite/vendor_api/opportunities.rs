@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get, titles};
-use crate::harness::TestMarket;
+use super::seller_market::{OTHER, SELLER, market_with, seeded_id, seller_call, seller_get, titles};
+use crate::{harness::TestMarket, mcp};
 
 fn opportunity(key: &str, title: &str, status: &str, more: &Value) -> Value {
     let mut record = json!({"key": key, "owner": "buyer", "title": title, "description": "D", "status": status,
@@ -93,6 +93,27 @@ async fn open_opportunities_are_filtered_and_sorted() {
             "{query}"
         );
     }
+}
+
+/// A tag is counted under its first spelling, as in the facets.
+#[tokio::test]
+async fn agents_group_opportunities_by_tags_in_all_their_spellings() {
+    let spelled = |key: &str, tags: Value| {
+        opportunity(key, key, "published", &json!({"metadata": {"tags": tags}, "created_at": "-P8D"}))
+    };
+    let market = market_with(&json!({"opportunities": [
+        spelled("a", json!(["maps", "Maps", "old"])),
+        spelled("b", json!(["MAPS"])),
+    ]}));
+    let facets = seller_get(&market, "opportunities").await["facets"]["tags"].clone();
+    let arguments = json!({"list": "list_opportunities", "group_by": ["tag"]});
+    let result = mcp::call(&market, SELLER, "aggregate", arguments).await;
+    assert!(!result.is_error, "{}", result.text);
+    let groups = result.value["groups"].as_array().unwrap().iter();
+    let counts =
+        groups.map(|group| (group["group"][0].as_str().unwrap().to_owned(), group["records"].clone()));
+    assert_eq!(Value::Object(counts.collect()), facets);
+    assert_eq!(facets.as_object().unwrap().values().collect::<Vec<_>>(), [2, 1]);
 }
 
 /// "Opportunity (published or cancelled)"; excluded teams get 404.
