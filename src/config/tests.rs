@@ -114,6 +114,7 @@ const INVALID: &[(&str, &str, &[&str])] = &[
     ("[contact]\nemail = \"a@b@c\"", "contact.email", &["api@example.com"]),
     ("[contact]\nemail = \"a b@c\"", "contact.email", &["api@example.com"]),
     ("[contact]\nemail = '\"a@b.test\"'", "contact.email", &["api@example.com"]),
+    ("[contact]\nemail = \"'a@b.test'\"", "contact.email", &["api@example.com"]),
     ("[limits]\ncatalog = -1", "limits.catalog", &["between 0 and"]),
     ("[limits]\nmemory_mb = 1", "server.max_body_bytes", &["lower the first"]),
     ("[limits]\ntrust_forwarded_for = \"yes\"", "limits.trust_forwarded_for", &["boolean", "false"]),

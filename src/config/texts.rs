@@ -158,9 +158,9 @@ fn repository_url(text: &str) -> Result<(), String> {
 }
 
 fn email(text: &str) -> Result<(), String> {
-    let is_email = text
-        .split_once('@')
-        .is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty() && !domain.contains(['@', '"']));
+    let is_email = text.split_once('@').is_some_and(|(name, domain)| {
+        !name.is_empty() && !domain.is_empty() && !domain.contains(['@', '"', '\''])
+    });
     if is_email && !text.contains(|char: char| char.is_whitespace() || char.is_control()) {
         return Ok(());
     }
