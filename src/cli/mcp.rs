@@ -228,10 +228,12 @@ async fn serve_stdio(market: Market) -> CommandResult {
         }
         Some(key) => {
             if let Err(error) = web::in_process::Caller::from_key(&market, key).await {
+                let problem = match mcp::refused_key(&error) {
+                    Some(_) => "is invalid, so every call will fail",
+                    None => "cannot be checked",
+                };
                 let cause = operator_message(&error);
-                print_note(format_args!(
-                    "warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {cause}"
-                ));
+                print_note(format_args!("warning: the key in {KEY_VARIABLE} {problem}: {cause}"));
             }
         }
     }

@@ -188,7 +188,7 @@ impl AgentServer {
 
 /// Returns the error for a call whose key agents cannot use: it is invalid, or not a key of a team for programs. `None` if the
 /// error does not concern the key.
-fn refused_key(error: &Error) -> Option<ErrorData> {
+pub fn refused_key(error: &Error) -> Option<ErrorData> {
     let code = match error {
         Error::Unauthorized(reason) => return Some(unauthorized(reason)),
         Error::TeamKeyRequired => Code::MarketplaceRoleRequired,

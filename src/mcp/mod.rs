@@ -55,6 +55,7 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use agent_server::refused_key;
 pub use http::PATHS;
 pub use self_check::{Finding, KEY_VARIABLE};
 pub use team_text::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;

@@ -76,6 +76,9 @@ async fn caller(agents: &AgentServer, key: Option<&str>) -> Result<Caller, Strin
             "The key in {KEY_VARIABLE} is an operator key, but agents act for a team. Create a key of a team with \
              `marketplace key create`."
         ),
+        Error::ApiScopeRequired => {
+            format!("The key in {KEY_VARIABLE} is not for agents: {}", Error::ApiScopeRequired.message())
+        }
         Error::Unauthorized(reason) => {
             format!("The key in {KEY_VARIABLE} does not work on this market: {reason}")
         }

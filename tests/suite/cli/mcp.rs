@@ -215,8 +215,9 @@ fn mcp_check_says_in_plain_words_what_is_wrong() {
     stdout_of(&run(&["team", "create", "Seller", "--role", "vendor", "--data", data], directory));
     stdout_of(&run(&["team", "create", "Buyer", "--role", "buyer", "--nda", "--data", data], directory));
     stdout_of(&run(&["team", "create", "Locked", "--role", "vendor", "--nda", "--data", data], directory));
-    let key = |team: &str| {
-        let created = stdout_of(&run(&["key", "create", team, "--data", data, "--json"], directory));
+    let key = |team: &str, scope: &str| {
+        let create = ["key", "create", team, "--scope", scope, "--data", data, "--json"];
+        let created = stdout_of(&run(&create, directory));
         let created: Value = serde_json::from_str(&created).unwrap();
         created["secret"].as_str().or(created["key"].as_str()).unwrap().to_owned()
     };
@@ -228,9 +229,10 @@ fn mcp_check_says_in_plain_words_what_is_wrong() {
         (String::new(), "MARKETPLACE_API_KEY is not set"),
         ("mkt_wrong".to_owned(), "does not work on this market"),
         (operator, "is an operator key"),
-        (key("Nobody"), "has no marketplace role"),
-        (key("Seller"), "has not accepted the mutual NDA"),
-        (key("Locked"), "has 0 of the 3 published listings"),
+        (key("Buyer", "console"), "is not for agents: This API key is only for signing in"),
+        (key("Nobody", "api"), "has no marketplace role"),
+        (key("Seller", "api"), "has not accepted the mutual NDA"),
+        (key("Locked", "api"), "has 0 of the 3 published listings"),
     ] {
         let (code, text) = check(&["--data", data], &key);
         assert_eq!(code, 1, "{text}");
@@ -238,7 +240,7 @@ fn mcp_check_says_in_plain_words_what_is_wrong() {
         assert!(problems.len() == 1 && problems[0].contains(expected), "{text}");
         assert!(key.is_empty() || !text.contains(&key), "{text}");
     }
-    let (code, text) = check(&["--data", data], &key("Buyer"));
+    let (code, text) = check(&["--data", data], &key("Buyer", "api"));
     assert_eq!(code, 0, "{text}");
     for line in ["get_current_team responds.", "browse_listings responds.", "ok: Its agent sees 17 tools."] {
         assert!(text.contains(line), "{text}");
