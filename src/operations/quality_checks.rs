@@ -298,6 +298,8 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
             1 => "The environment of the task was built.".to_owned(),
             count => format!("The environments of all {count} tasks were built."),
         }
+    } else if tasks.len() == 1 {
+        format!("The environment of the task {unbuilt} was not built. Build it.")
     } else {
         format!(
             "The environments of {} of {} tasks were not built: {unbuilt}. Build them.",
@@ -372,6 +374,23 @@ mod tests {
             assert_eq!(checks.len(), 2 * tasks.len().min(MAX_TASKS) + 1);
             let failed = checks.iter().filter(|check| check.status == CheckStatus::Failed);
             assert_eq!(failed.map(|check| check.key).collect::<Vec<_>>(), ["prompts_complete"]);
+        }
+    }
+
+    #[test]
+    fn environments_of_one_task_and_of_several_are_counted() {
+        let task = |build| TaskFacts { name: "Sort".to_owned(), has_prompt: true, build, is_graded: true };
+        let (built, unbuilt) = (|| task(Some(BuildStatus::Succeeded)), || task(None));
+        for (tasks, message) in [
+            (vec![built()], "The environment of the task was built."),
+            (vec![built(), built()], "The environments of all 2 tasks were built."),
+            (vec![unbuilt()], "The environment of the task \"Sort\" was not built. Build it."),
+            (
+                vec![built(), unbuilt()],
+                "The environments of 1 of 2 tasks were not built: \"Sort\". Build them.",
+            ),
+        ] {
+            assert_eq!(check_tasks(AssetRowId(1), &tasks).last().unwrap().message, message);
         }
     }
 }

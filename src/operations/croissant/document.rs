@@ -353,7 +353,7 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
 /// Returns the number of rows of a table, and why columns are not described; `None` if there is nothing to say. The columns in
 /// `addressable` can be found by their names; the columns in `described` are described.
 fn describe_table(table: &Table, addressable: usize, described: usize) -> Option<String> {
-    let rows = table.rows.map(|rows| format!("{rows} rows."));
+    let rows = table.rows.map(|rows| format!("{rows} {}.", if rows == 1 { "row" } else { "rows" }));
     let not_described = |count: usize, cause: &str| {
         let columns = if count == 1 { "column is" } else { "columns are" };
         (count > 0).then(|| format!("{count} {columns} not described, since {cause}."))
