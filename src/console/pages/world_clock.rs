@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{
     clock::ClockState,
     console::prelude::*,
-    domain::{clock_modes::ClockMode, durations},
+    domain::{clock_modes::ClockMode, durations, time::MICROS_PER_DAY},
     market::Requester,
     operations::access::{ActingOperator, Authenticated},
     web::{
@@ -148,7 +148,7 @@ impl FormPage<WorldVisitor> for WorldClock {
 /// again does not move the clock further.
 pub(super) fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
     let duration = fields.parsed("advance", "Enter a duration, for example 30d or 1d12h.", |text| {
-        durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE_DAYS * 86_400_000_000)
+        durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE_DAYS * MICROS_PER_DAY)
     })?;
     let time = fields.moment("set")?;
     let (field, target) = match (duration, time) {

@@ -9,7 +9,11 @@ use super::{
     worlds::{change, read},
 };
 use crate::{
-    domain::{clock_modes::ClockMode, durations, time::Timestamp},
+    domain::{
+        clock_modes::ClockMode,
+        durations,
+        time::{MICROS_PER_DAY, Timestamp},
+    },
     error::{Problem, Result},
     market::Requester,
     operations::access::PrincipalProof as _,
@@ -21,7 +25,7 @@ use crate::{
 };
 
 /// Maximum duration of an advance in microseconds.
-const MAX_ADVANCE: i64 = MAX_ADVANCE_DAYS * 86_400_000_000;
+const MAX_ADVANCE: i64 = MAX_ADVANCE_DAYS * MICROS_PER_DAY;
 
 /// Maximum number of pieces of work that a response lists.
 const MAX_LISTED: usize = 1_000;

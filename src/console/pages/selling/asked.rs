@@ -1,12 +1,9 @@
 //! The newest requests of buyers on the start page of a vendor, with the vendor's assets and listings that fit.
 
-use crate::{console::prelude::*, operations::opportunities::AskedFor};
+use crate::{console::prelude::*, domain::time::MICROS_PER_DAY, operations::opportunities::AskedFor};
 
 /// Number of requests that are shown.
 pub const LIMIT: u32 = 3;
-
-/// Microseconds per day.
-const DAY: i64 = 86_400_000_000;
 
 /// Returns the section with the requests; nothing if there are none.
 pub fn section(context: &Context, requests: &[AskedFor]) -> Markup {
@@ -48,7 +45,7 @@ fn fitting(asked: &AskedFor) -> Markup {
 
 /// Returns how long a request still takes answers.
 fn time_left(now: Timestamp, deadline: Timestamp) -> String {
-    match (deadline.0 - now.0).div_euclid(DAY) {
+    match (deadline.0 - now.0).div_euclid(MICROS_PER_DAY) {
         days if days >= 1 => format!("{} left", text::counted(days.unsigned_abs(), "day", "days")),
         _ => "less than a day left".to_owned(),
     }
@@ -61,8 +58,8 @@ mod tests {
     #[test]
     fn days_left_are_whole() {
         let left = |microseconds| time_left(Timestamp(7), Timestamp(7 + microseconds));
-        assert_eq!(left(17 * DAY + 5), "17 days left");
-        assert_eq!(left(DAY), "1 day left");
-        assert_eq!(left(DAY - 1), "less than a day left");
+        assert_eq!(left(17 * MICROS_PER_DAY + 5), "17 days left");
+        assert_eq!(left(MICROS_PER_DAY), "1 day left");
+        assert_eq!(left(MICROS_PER_DAY - 1), "less than a day left");
     }
 }

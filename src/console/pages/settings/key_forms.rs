@@ -5,7 +5,10 @@ use crate::{
         parts::{fields::Choice, secrets},
         prelude::*,
     },
-    domain::keys::{KeyTimes, TeamKeyScope},
+    domain::{
+        keys::{KeyTimes, TeamKeyScope},
+        time::MICROS_PER_HOUR,
+    },
     operations::{
         access::{TeamWithNda, sessions},
         team_keys::{self, NewTeamKey},
@@ -132,7 +135,7 @@ impl Page<TeamWithNda> for ReplaceKey {
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
         let hours = visit.market().settings().keys.rotation_overlap_hours;
-        let overlap = i64::from(hours) * 3_600_000_000;
+        let overlap = i64::from(hours) * MICROS_PER_HOUR;
         let body = html! {
             p { "You get a new key with the same name, for the same purpose. It is valid at once, and lives as long as this one was \
                  made for." }
