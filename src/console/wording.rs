@@ -76,7 +76,7 @@ fn with_values(message: &str) -> String {
 }
 
 /// Returns a text with the labels of fields in place of their names in backquotes: “Price” for "`price_usd`". A name without a
-/// label becomes words: "Budget max" for "`budget_max`".
+/// label becomes words: "Budget max" for "`budget_max`". The name of a setting stays, since it is written like this in a file.
 fn with_labels(message: &str, label: impl Fn(&str) -> Option<String>) -> String {
     let mut parts = message.split('`');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -85,12 +85,18 @@ fn with_labels(message: &str, label: impl Fn(&str) -> Option<String>) -> String 
         match (is_name, label(part)) {
             (true, Some(label)) if text.is_empty() => text.push_str(&label),
             (true, Some(label)) => text.extend(["“", &label, "”"]),
+            (true, None) if is_setting(part) => text.push_str(part),
             (true, None) if text.is_empty() => text.push_str(&words(part)),
             (true, None) => text.push_str(&phrase(part)),
             (false, _) => text.push_str(part),
         }
     }
     text
+}
+
+/// Whether a name is one of a setting, such as `server.trusted_hosts`, or of an event.
+fn is_setting(name: &str) -> bool {
+    name.contains('.') && name.bytes().all(|byte| byte.is_ascii_lowercase() || b"._".contains(&byte))
 }
 
 /// Words before an ID, which are left out with it.
@@ -130,6 +136,8 @@ mod tests {
         let label = |name: &str| (name == "budget_min").then(|| "Budget from".to_owned());
         assert_eq!(with_labels(message, label), "Budget max must not be less than “Budget from”.");
         assert_eq!(humanize("Enter a title."), "Enter a title.");
+        let message = "Add the host to the setting `server.trusted_hosts`.";
+        assert_eq!(humanize(message), "Add the host to the setting server.trusted_hosts.");
     }
 
     #[test]
