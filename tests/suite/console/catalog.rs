@@ -219,8 +219,11 @@ async fn file_is_refused_if_a_filter_cannot_be_read() {
     let page = vendor.get("/console/selling/listings?min_price=abc").await;
     page.expect(200, "aria-describedby=\"unreadable\"").expect(200, "id=\"unreadable\"");
     page.expect(200, "href=\"/console/selling/listings?format=csv\" download");
-    let file = vendor.get("/console/selling/listings?min_price=abc&format=csv").await;
-    file.expect(422, "Numbers look like 27000.");
+    for filter in ["min_price=abc", "workspace_view=x", "lifecycle_stages=x", "review=x", "no_assets=x"] {
+        vendor.get(&format!("/console/selling/listings?{filter}")).await.expect(200, "A filter was left out");
+        let file = vendor.get(&format!("/console/selling/listings?{filter}&format=csv")).await;
+        file.expect(422, "A value of the filter cannot be read.");
+    }
 }
 
 #[tokio::test]
@@ -231,7 +234,7 @@ async fn locked_catalog_shows_titles_of_its_first_page() {
     assert!(!page.text.contains("class=\"price\"") && listings(&page.text).is_empty());
     page.expect(200, "of 3 listings").expect(200, "href=\"/console/selling/listings\"");
     // A search says why nothing was searched, and shows no more than the page without it.
-    for query in ["query=cobol", "sort=price_low", "verified_only=true", "cursor=x"] {
+    for query in ["query=cobol", "sort=price_low", "verified_only=true", "min_price=abc", "cursor=x"] {
         let searched = browser.get(&format!("/console/catalog?{query}")).await;
         searched.expect(200, "cannot search the catalog yet").expect(200, "of 3 listings");
         searched.expect(200, "href=\"/console/selling/listings/new\"");
@@ -248,7 +251,7 @@ async fn locked_catalog_shows_titles_of_its_first_page() {
     for row in &rows[1..] {
         assert!([2, 4, 5, 6, 9, 10, 11, 12].iter().all(|column| row[*column].is_empty()), "{row:?}");
     }
-    for query in ["query=cobol", "sort=price_low", "verified_only=true"] {
+    for query in ["query=cobol", "sort=price_low", "verified_only=true", "min_price=abc"] {
         browser.get(&format!("/console/catalog?format=csv&{query}")).await.expect(403, "still locked");
     }
     browser.get("/console/compare?format=csv").await.expect(403, "still locked");

@@ -83,7 +83,9 @@ impl Page<CatalogViewer> for Catalog {
 async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answer> {
     let gate = visit.access.gate();
     let mut request = state.request();
-    let is_searched = !request.is_plain_first_page() || request.sort != SortOrder::Recommended;
+    let is_searched = !request.is_plain_first_page()
+        || request.sort != SortOrder::Recommended
+        || !state.unreadable.is_empty();
     if is_searched {
         // A file has no place for the reason.
         if csv::is_asked(&visit.query) {

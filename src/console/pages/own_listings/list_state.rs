@@ -63,7 +63,8 @@ pub struct ListState {
 impl ListState {
     /// Reads the state from the query of an address. Other fields of the query are left out.
     pub fn of(query: &Query) -> ListState {
-        let catalog = CatalogState::of(&query.without(SORT, None));
+        let mut catalog = CatalogState::of(&query.without(SORT, None));
+        catalog.unreadable.extend(unreadable(query));
         let view = query.get(VIEW).and_then(WorkspaceView::parse).unwrap_or(WorkspaceView::All);
         let stages = chosen::<LifecycleStage>(query, STAGES);
         let reviews = chosen::<ReviewStatus>(query, REVIEWS);
@@ -140,6 +141,21 @@ impl ListState {
     }
 }
 
+/// A field, and whether it knows a value.
+type KnownField = (&'static str, fn(&str) -> bool);
+
+/// Returns the fields with a value that cannot be read, of those that the catalog does not have.
+fn unreadable(query: &Query) -> impl Iterator<Item = &'static str> {
+    let fields: [KnownField; 4] = [
+        (VIEW, |value| WorkspaceView::parse(value).is_some()),
+        (STAGES, |value| LifecycleStage::parse(value).is_some()),
+        (REVIEWS, |value| ReviewStatus::parse(value).is_some()),
+        (NO_ASSETS, |value| ["true", "false"].contains(&value)),
+    ];
+    let is_unreadable = move |(name, is_known): &KnownField| !query.all(name).all(is_known);
+    fields.into_iter().filter(is_unreadable).map(|(name, _)| name)
+}
+
 /// Returns the known values of a field, each once.
 fn chosen<T: StringEnum + PartialEq + Copy>(query: &Query, name: &str) -> Vec<T> {
     let mut values: Vec<T> = Vec::new();
@@ -162,6 +178,7 @@ mod tests {
         let state = ListState::of(&Query::parse(query));
         let expected = "/l?query=ledger&lifecycle_stages=draft&review=rejected&no_assets=true";
         assert_eq!(state.query.at("/l"), expected);
+        assert_eq!(state.catalog.unreadable, [STAGES]);
         assert_eq!((state.sort, state.skipped), (SortOrder::Recent, 50));
         let chips: Vec<String> = state
             .chips(&Names::default())
