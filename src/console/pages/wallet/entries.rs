@@ -21,7 +21,9 @@ impl List<Member> for CreditEntries {
     type Row = WalletLine;
 
     fn columns() -> Vec<Column<WalletLine>> {
-        columns(|context, line| about(context, line, false))
+        let mut columns = columns(|context, line| about(context, line, false));
+        columns.extend(ids());
+        columns
     }
 
     const FILTERS: &'static [ListFilter] = FILTERS;
@@ -54,6 +56,7 @@ impl List<Member> for EarningsEntries {
     fn columns() -> Vec<Column<WalletLine>> {
         let mut columns = columns(|context, line| about(context, line, true));
         columns.push(Column::day("Available from", |line| line.entry.available_at));
+        columns.extend(ids());
         columns
     }
 
@@ -130,6 +133,11 @@ fn columns(about: Show) -> Vec<Column<WalletLine>> {
         ),
         Column::money("Balance, USD", |line| line.balance),
     ]
+}
+
+fn ids() -> [Column<WalletLine>; 2] {
+    let purchase = |line: &WalletLine| line.entry.purchase.map(|id| id.to_string()).unwrap_or_default();
+    [Column::words_in_file("Purchase ID", purchase), Column::ids_in_file(|line| line.entry.id)]
 }
 
 fn signed(amount: Cents) -> String {

@@ -60,7 +60,8 @@ async fn listing_is_bought_with_credits_at_the_amounts_that_were_shown() {
     let late = browser.submit(&form, &buy_path("plain"), &[("accept", "yes"), ("form_key", "late")]).await;
     late.expect(409, "Your team already has a purchase of this listing");
     assert!(!late.text.contains("The team "), "{}", late.visible());
-    browser.get("/console/wallet/entries?format=csv").await.expect(200, "-52.50,947.50");
+    let file = browser.get("/console/wallet/entries?format=csv").await;
+    file.expect(200, &format!("-52.50,947.50,{purchase},"));
 }
 
 /// The pages say it before and after the purchase, and how the vendor delivers instead.

@@ -219,7 +219,7 @@ async fn check(market: &TestMarket, browser: &Browser<'_>, model: &Model) {
     let months: Vec<i64> = month.captures_iter(&page.text).map(|month| cents(&month[1])).collect();
     assert_eq!((months.len(), months.iter().sum::<i64>()), (12, all), "{model:?}");
     let file = browser.get("/console/wallet/earnings-entries?format=csv").await;
-    let amounts = file.text.trim_end().lines().skip(1).map(|line| cents(line.rsplit(',').nth(2).unwrap()));
+    let amounts = file.text.trim_end().lines().skip(1).map(|line| cents(line.rsplit(',').nth(4).unwrap()));
     assert_eq!(amounts.sum::<i64>(), all, "{}", file.text);
 }
 
