@@ -75,7 +75,7 @@ pub fn cookie(served: &ServedMarket, request: &Request, token: Option<&str>) -> 
     let secure = if is_secure { "; Secure" } else { "" };
     let (value, age) = token.map_or(("", "; Max-Age=0"), |token| (token, ""));
     let text = format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{secure}{age}");
-    HeaderValue::try_from(text).expect("names, tokens, and paths of worlds are visible ASCII")
+    HeaderValue::try_from(text).expect("names, tokens, and paths of URLs are visible ASCII")
 }
 
 /// Whether browsers send the cookie over TLS only: they reach this market by TLS.
