@@ -35,12 +35,16 @@ pub fn impossible(operation: &str, kind: &str, state: &str) -> String {
     format!("The {noun} is {}, so {step}.", phrase(state))
 }
 
-/// Requests that errors name, and where pages have the same.
-const PAGES: [(&str, &str); 4] = [
+/// Requests that errors name, and where pages have the same. The form of a page has its key.
+const PAGES: [(&str, &str); 5] = [
     ("`GET /v2/asset-groups`", "The inventory"),
     ("`GET /v2/domains`", "The page “Domains and kinds”, which “Add to your inventory” links,"),
     ("with `DELETE .../data`", "on the page of the asset"),
     ("with `POST /sandbox/v1/worlds`", "in the sandbox"),
+    (
+        "retry a POST only with the same `Idempotency-Key`",
+        "load this page again if you sent a form: it counts only once",
+    ),
 ];
 
 /// Returns a text that names pages in place of requests.
@@ -164,6 +168,11 @@ mod tests {
         assert_eq!(
             humanize(message),
             "The asset has linked data. Detach the data first, on the page of the asset."
+        );
+        let timeout = humanize(&crate::error::Error::ResponseTimeout { retry_seconds: 5 }.message());
+        assert!(
+            timeout.ends_with("and load this page again if you sent a form: it counts only once."),
+            "{timeout}"
         );
     }
 
