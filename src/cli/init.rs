@@ -183,7 +183,7 @@ fn check_empty(path: &Path) -> CommandResult {
             Err(CommandError::Usage(message))
         }
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(failed(path, &cause)),
+        Err(cause) => Err(failed(path, &private_files::not_a_directory(cause))),
     }
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::{CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, verify};
 use crate::{
     domain::written::counted,
-    market::{OpenMode, ServeLock},
+    market::{OpenError, OpenMode, ServeLock},
     private_files, replica,
     store::{self, Durability},
 };
@@ -33,7 +33,8 @@ impl Promote {
             ));
         }
         let directory = settings.data.folder.clone();
-        private_files::create_dir_all(&directory).map_err(|cause| CommandError::Other(cause.to_string()))?;
+        private_files::create_dir_all(&directory)
+            .map_err(|cause| OpenError::directory(directory.clone(), cause))?;
         private_files::create_as_owner_of(&directory);
         let lock = ServeLock::acquire(&directory)?;
         let promotion = replica::promote(&settings, self.primary_is_stopped, |line| print_line(line))?;

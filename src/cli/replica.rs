@@ -17,7 +17,7 @@ use super::{
 use crate::{
     config::{BlobKind, Settings, SettingsSources},
     http_server::tls::Certificates,
-    market::{self, ServeLock},
+    market::{self, OpenError, ServeLock},
     mcp, private_files,
     replica::{self, ReplicaEndpoint, ReplicaServer},
     web,
@@ -37,7 +37,7 @@ pub(super) fn run(
     let address = listeners.address()?;
     let Listeners { server, monitoring, redirecting, certificates } = listeners;
     private_files::create_dir_all(&settings.data.folder)
-        .map_err(|cause| CommandError::Other(cause.to_string()))?;
+        .map_err(|cause| OpenError::directory(settings.data.folder.clone(), cause))?;
     private_files::create_as_owner_of(&settings.data.folder);
     let _lock = ServeLock::acquire(&settings.data.folder)?;
     let base_url = web::link_base::base_url(&settings, address);

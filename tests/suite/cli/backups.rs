@@ -67,6 +67,7 @@ fn file_in_the_place_of_a_directory_is_named() {
             &["man", "file/one"],
             "cannot write manual pages to file/one: a part of the path is not a directory",
         ),
+        (&["init", "file/one"], "file/one: a part of the path is not a directory"),
         (&["serve", "--demo", "--data", "file"], "file cannot be used: it exists, and is not a directory"),
     ] {
         let (code, stderr) = run_failing(arguments, directory);

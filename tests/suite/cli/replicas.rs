@@ -107,6 +107,15 @@ fn promotion_that_cannot_restore_does_not_begin() {
     assert!(!output.status.success() && !store.join("generations/2").exists());
 }
 
+#[test]
+fn file_in_the_place_of_the_data_directory_is_named() {
+    let directory = temp_dir();
+    fs::write(directory.path().join("market"), "").unwrap();
+    let output = replicated(&["promote", "--primary-is-stopped"], directory.path()).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("market cannot be used: it exists, and is not a directory"), "{message}");
+}
+
 /// Creates a team. Returns its ID, and the position of the response.
 fn create_team(cluster: &Cluster, at: &str, name: &str) -> (String, String) {
     let body = json!({"name": name, "roles": ["vendor"]});
