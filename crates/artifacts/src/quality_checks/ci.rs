@@ -44,8 +44,9 @@ pub struct Ci {
 impl Check for Ci {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         // The root may be one directory deeper, which is known only at the end of the pass.
-        let is_candidate = is_ci_config(entry.path) || is_ci_config(path_in_directory(entry.path));
-        self.current_file = (entry.kind == EntryKind::File && is_candidate).then(|| entry.path.to_owned());
+        let is_named = is_ci_config(entry.path) || is_ci_config(path_in_directory(entry.path));
+        let is_candidate = entry.kind == EntryKind::File && !entry.is_outside && is_named;
+        self.current_file = is_candidate.then(|| entry.path.to_owned());
         FileAction::Skip
     }
 
@@ -106,6 +107,15 @@ mod tests {
             let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
             assert_eq!(findings_of(Ci::default(), &files, 1)[0].status, status, "{paths:?}");
         }
+    }
+
+    #[test]
+    fn files_outside_of_an_archive_do_not_count() {
+        let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
+        root.add_path("a/b.rs");
+        check.start_file(&Entry { is_outside: true, ..Entry::file("../.travis.yml", 1) });
+        check.end_file(None);
+        assert_eq!(check.finish(&root)[0].status, CheckStatus::Failed);
     }
 
     #[test]
