@@ -38,6 +38,10 @@ const MAX_UNPACKED_BYTES: u64 = 2 << 30;
 /// Limits on the archive.
 const LIMITS: Limits = Limits { max_files: 100_000, max_ratio: 100 };
 
+/// Problem with a file that cannot be unpacked.
+const NO_WORLD: &str = "The file is not an exported world, or it is damaged or too large. Take the file that \
+     `GET /sandbox/v1/worlds/{world}/export` returns.";
+
 /// Maximum size of `market.json` in bytes.
 const MAX_MARKET_FILE_BYTES: u64 = 1 << 20;
 
@@ -119,7 +123,7 @@ fn unpack(file: &Path, directory: &Path) -> WorldResult<()> {
     extracted.map_err(|error| match error {
         ExtractionError::NotAllowed(error) => error.into(),
         ExtractionError::File(path, message) => refused(&[&path], message).into(),
-        ExtractionError::Archive(message) => refused(&[], message).into(),
+        ExtractionError::Archive => refused(&[], NO_WORLD).into(),
         ExtractionError::Io(cause) => WorldError::Files(cause),
     })
 }

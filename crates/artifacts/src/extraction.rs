@@ -20,8 +20,8 @@ pub enum ExtractionError<E> {
     NotAllowed(E),
     /// A file cannot be extracted. Holds its path in the archive, and the reason as a sentence.
     File(String, String),
-    /// The archive as a whole is not valid. Holds the reason as a sentence.
-    Archive(String),
+    /// The archive as a whole is not valid, or it is too large.
+    Archive,
     /// An error of this machine.
     Io(io::Error),
 }
@@ -38,7 +38,7 @@ pub fn extract<E>(
 ) -> Result<(), ExtractionError<E>> {
     archive::read_summary(file, limits, &|| true)?;
     let mut extractor =
-        Extractor { directory, max_bytes, remaining_bytes: max_bytes, target, current: None, failure: None };
+        Extractor { directory, remaining_bytes: max_bytes, target, current: None, failure: None };
     archive::visit(file, limits, &mut extractor, &|| true)?;
     extractor.failure.map_or(Ok(()), Err)
 }
@@ -46,7 +46,7 @@ pub fn extract<E>(
 impl<E> From<ReadError> for ExtractionError<E> {
     fn from(error: ReadError) -> ExtractionError<E> {
         match error {
-            ReadError::Rejected(rejection) => ExtractionError::Archive(rejection.0),
+            ReadError::Rejected(_) => ExtractionError::Archive,
             ReadError::Io(cause) => ExtractionError::Io(cause),
             ReadError::Canceled => ExtractionError::Io(io::Error::other("the extraction was canceled")),
             ReadError::ProcessEnded(reason) => ExtractionError::Io(io::Error::other(reason)),
@@ -57,7 +57,6 @@ impl<E> From<ReadError> for ExtractionError<E> {
 /// Writes the files of an archive. Nothing is written after the first failure.
 struct Extractor<'a, E> {
     directory: &'a Path,
-    max_bytes: u64,
     /// Number of bytes that may still be written.
     remaining_bytes: u64,
     target: &'a mut dyn FnMut(&Entry<'_>) -> Result<PathBuf, E>,
@@ -69,12 +68,8 @@ struct Extractor<'a, E> {
 impl<E> Extractor<'_, E> {
     fn start(&mut self, entry: &Entry<'_>) -> Result<(), ExtractionError<E>> {
         let target = (self.target)(entry).map_err(ExtractionError::NotAllowed)?;
-        self.remaining_bytes = self.remaining_bytes.checked_sub(entry.size).ok_or_else(|| {
-            let limit = self.max_bytes;
-            ExtractionError::Archive(format!(
-                "The files have more than {limit} bytes in all, which is the limit."
-            ))
-        })?;
+        let remaining_bytes = self.remaining_bytes.checked_sub(entry.size);
+        self.remaining_bytes = remaining_bytes.ok_or(ExtractionError::Archive)?;
         let target = self.directory.join(target);
         let open = || {
             if let Some(parent) = target.parent() {
@@ -130,11 +125,7 @@ impl<E> Visitor for Extractor<'_, E> {
         }
     }
 
-    fn archive_problem(&mut self, problem: ArchiveProblem) {
-        let message = match problem {
-            ArchiveProblem::Inconsistent => "The archive contradicts itself.",
-            ArchiveProblem::TooDense { .. } => "The archive unpacks to far more than its size.",
-        };
-        self.fail(ExtractionError::Archive(message.to_owned()));
+    fn archive_problem(&mut self, _: ArchiveProblem) {
+        self.fail(ExtractionError::Archive);
     }
 }

@@ -209,8 +209,7 @@ fn unpack(file: &Path, directory: &Path) -> Result<()> {
     extracted.map_err(|error| match error {
         ExtractionError::NotAllowed(error) => error,
         ExtractionError::File(path, message) => refused(format!("{}: {message}", quoted(&path))),
-        // The messages tell vendors to pack an archive again.
-        ExtractionError::Archive(_) => refused(NO_REPLAY),
+        ExtractionError::Archive => refused(NO_REPLAY),
         ExtractionError::Io(cause) => Error::internal(cause),
     })
 }
