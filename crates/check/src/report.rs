@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use marketplace_domain::written::counted;
 use serde_json::{Value, json};
 
 use super::{
@@ -192,14 +193,14 @@ impl Report {
             lines.push(String::new());
         }
         lines.push(format!(
-            "{} operations and {} of {} rules checked with {sent} requests: {}",
-            self.operations.len(),
+            "{} and {} of {} rules checked with {}: {}",
+            counted(self.operations.len() as u64, "operation", "operations"),
             self.checked.len(),
             rules::ALL.len(),
+            counted(sent.into(), "request", "requests"),
             match self.difference_count() {
                 0 => "no differences".to_owned(),
-                1 => "1 difference".to_owned(),
-                count => format!("{count} differences"),
+                count => counted(count as u64, "difference", "differences"),
             },
         ));
         lines

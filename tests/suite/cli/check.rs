@@ -224,6 +224,9 @@ fn a_deployment_that_redirects_everything_is_not_checked() {
     let expected = format!("{} redirects to https://market.example.com, and redirects are not", proxy.url);
     assert!(stderr.contains(&expected), "{stderr}");
     assert_eq!(proxy.seen().len(), 1);
+    let output = check(&proxy.url, &["mkt_demo_buyer"], &[], temp_dir.path());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("rules checked with 1 request: no differences"), "{text}");
 }
 
 #[test]
