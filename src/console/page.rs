@@ -22,8 +22,8 @@ use crate::{
     error::{Error, Result},
     string_enum::StringEnum,
     web::{
-        auth::required_access::Audience, body, limits::Budget, path_params, problem, request_id::RequestId,
-        served_market::ServedMarket, shares::capacity::Slot,
+        accept, auth::required_access::Audience, body, limits::Budget, path_params, problem,
+        request_id::RequestId, served_market::ServedMarket, shares::capacity::Slot,
     },
 };
 
@@ -294,9 +294,8 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
 
 /// Whether a request is for a whole page, as browsers send it when a person opens an address or sends a form.
 pub fn asks_for_page(request: &Request) -> bool {
-    let accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut types = accepted.flat_map(|types| types.split(','));
-    !request.headers().contains_key("hx-request") && types.any(|name| name.trim().starts_with("text/html"))
+    let headers = request.headers();
+    !headers.contains_key("hx-request") && accept::weight(headers, "text/html") > 0.0
 }
 
 /// Returns the context of a form's page that is shown again.

@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{accept, json::Json, shapes::events::Event};
+use super::{json::Json, shapes::events::Event};
 use crate::{
     domain::events::{EventId, EventRowId},
     error::{Error, ErrorChain, Result},
@@ -38,6 +38,7 @@ use crate::{
     },
     string_enum::StringEnum,
     web::{
+        accept,
         served_market::ServedMarket,
         shares::{
             held_requests::{HeldPlace, ServerStop},

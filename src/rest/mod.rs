@@ -3,7 +3,6 @@
 //! [`APIS`] is the table of APIs. Each has an OpenAPI document, which is generated from its routes. Routes of
 //! several APIs are in all of their documents.
 
-mod accept;
 mod agent_api;
 mod api;
 mod app;

@@ -1,6 +1,7 @@
 //! Common parts of the APIs, the web app, and the agent server: principals from credentials, budgets and shares, errors,
 //! request IDs, and the host of worlds. It knows no resource.
 
+pub(crate) mod accept;
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod bundle_urls;

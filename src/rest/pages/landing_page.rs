@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::{
     domain::principals::PrincipalKind,
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
-    rest::{accept, api::Api, page_parts, pages::guides::GUIDES, router},
-    web::link_base::LinkBase,
+    rest::{api::Api, page_parts, pages::guides::GUIDES, router},
+    web::{accept, link_base::LinkBase},
 };
 
 const TEMPLATE: &str = include_str!("landing.html");
