@@ -24,6 +24,7 @@ use ::parquet::{
     },
     schema::types::Type,
 };
+use marketplace_domain::written::{counted, grouped};
 
 use self::pages::{CheckedPages, SharedProgress, next_rows};
 use super::parquet_limits::Budget;
@@ -96,7 +97,8 @@ fn read_column<R: ChunkReader + 'static>(
     if rows == declared_rows {
         Ok(())
     } else {
-        Err(TableError(format!("has {rows} rows, but declares {declared_rows}")))
+        let (rows, declared) = (counted(rows, "row", "rows"), grouped(declared_rows));
+        Err(TableError(format!("has {rows}, but declares {declared}")))
     }
 }
 
