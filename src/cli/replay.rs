@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::SettingsSources,
-    domain::principals::KeyScope,
+    domain::{principals::KeyScope, written::counted},
     error::Error,
     market::{self, OpenMode, Writer},
     operations::{access::Platform, keys},
@@ -104,8 +104,9 @@ fn run(replay: RecordedReplay) -> Result<ReplayOutcome, CommandError> {
 fn print_outcome(outcome: &ReplayOutcome) {
     match &outcome.difference {
         None => print_line(format_args!(
-            "{} requests were sent, and the {} answers are the same.",
-            outcome.requests, outcome.compared
+            "{} sent, and {} the same.",
+            counted(outcome.requests, "request was", "requests were"),
+            counted(outcome.compared, "answer is", "answers are"),
         )),
         Some(difference) => print_difference(difference),
     }

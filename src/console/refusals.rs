@@ -87,10 +87,13 @@ pub async fn of_layer(mut context: Context, mut response: Response) -> Response 
         return response;
     };
     error["request_id"].as_str().unwrap_or_default().clone_into(&mut context.request_id);
-    let advice = Advice {
-        title: "This was refused",
-        reason: html! { (reason(&context, message)) },
-        links: vec![("Go to the start", String::new())],
+    let advice = match status {
+        StatusCode::INTERNAL_SERVER_ERROR => fault(),
+        _ => Advice {
+            title: "This was refused",
+            reason: html! { (reason(&context, message)) },
+            links: vec![("Go to the start", String::new())],
+        },
     };
     // These layers refuse requests to read nothing, so the page reads nothing either.
     let page = responses::respond_bare(&context, &content_with(&context, &advice, status));
@@ -210,14 +213,7 @@ fn advice(context: &Context, error: &Error) -> Advice {
         Error::Maintenance { text, .. } => {
             Advice { title: "Nothing can be changed now", reason: html! { (text) }, links: here(context) }
         }
-        Error::Internal(_) => Advice {
-            title: "Something went wrong",
-            reason: say(
-                "The market could not show this page because of a fault of its own. Nothing was changed. Try again \
-                             later; if it stays, send the request ID to the market.",
-            ),
-            links: start(),
-        },
+        Error::Internal(_) => fault(),
         Error::MethodNotAllowed(_) => Advice {
             title: "This is not a page",
             reason: say(
@@ -233,6 +229,17 @@ fn advice(context: &Context, error: &Error) -> Advice {
             reason: html! { (reason(context, &other.message())) },
             links: here(context),
         },
+    }
+}
+
+/// Returns what to do after a fault of the market.
+fn fault() -> Advice {
+    let reason = "The market could not show this page because of a fault of its own. Nothing was changed. Try again later; if it \
+                  stays, send the request ID to the market.";
+    Advice {
+        title: "Something went wrong",
+        reason: html! { (reason) },
+        links: vec![("Go to the start", String::new())],
     }
 }
 
