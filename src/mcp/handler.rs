@@ -201,7 +201,7 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         self.caller(&context).await?;
-        Err(match messages::invalid_params(&request.method) {
+        Err(match messages::invalid_params(&request.method, Some(&context.meta)) {
             Some(message) => ErrorData::invalid_params(message, None),
             None => {
                 let message = format!("Unknown method: {}", excerpt(&request.method));

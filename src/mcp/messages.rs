@@ -1,6 +1,8 @@
 //! JSON-RPC messages of clients: errors for invalid messages, and batches.
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestMetaObject,
+};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, value::RawValue};
 
@@ -70,9 +72,9 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
         JsonRpcMessage::Request(request) => {
             if let ClientRequest::CustomRequest(unparsed) = &request.request
                 && unparsed.method == INITIALIZE
+                && let Some(message) = invalid_params(INITIALIZE, unparsed.extensions.get())
             {
-                // The library would take it for a request of the revision that has no such method.
-                let message = invalid_params(INITIALIZE);
+                // The library would take it for a request of a revision that has no such method.
                 return Err(json!({"code": ErrorCode::INVALID_PARAMS.0, "message": message}));
             }
             ClientMessage::Request(request.id.into_json_value())
@@ -88,10 +90,14 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
     })
 }
 
-/// Returns the message about a method whose parameters cannot be parsed; `None` if there is no such method.
-pub fn invalid_params(method: &str) -> Option<String> {
+/// Returns the message about a method whose parameters cannot be parsed; `None` if there is no such method. Requests that name
+/// their revision in their metadata are those of a revision without the first request.
+pub fn invalid_params(method: &str, meta: Option<&RequestMetaObject>) -> Option<String> {
+    let names_revision = meta.is_some_and(|meta| meta.protocol_version().is_some());
     let expected = match method {
-        INITIALIZE => "`protocolVersion`, `capabilities`, and `clientInfo` with `name` and `version`",
+        INITIALIZE if !names_revision => {
+            "`protocolVersion`, `capabilities`, and `clientInfo` with `name` and `version`"
+        }
         "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
         "resources/read" => "`uri`",
         "completion/complete" => "`ref` and `argument`",

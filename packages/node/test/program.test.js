@@ -88,9 +88,9 @@ test('without the package for the platform, PATH is searched', async (context) =
 });
 
 test('server that does not start shows its output', async (context) => {
-  const refused = Sandbox.start({ settings: { 'data.readers': 0 } });
+  const refused = Sandbox.start({ settings: { 'data.readers': 65 } });
   await assert.rejects(refused, (error) => {
-    return error instanceof ServerStartError && /data\.readers must be between 1 and 64/.test(error.message);
+    return error instanceof ServerStartError && /data\.readers must be between 0 and 64/.test(error.message);
   });
   const path = join(temporaryDirectory(context), 'program');
   const program = executable(path, '#!/bin/sh\necho hello\nread line\n');

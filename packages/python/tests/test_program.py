@@ -79,8 +79,8 @@ def test_without_the_packages_program_path_is_searched(
 
 
 def test_server_that_does_not_start_shows_its_output(tmp_path: Path) -> None:
-    with pytest.raises(ServerStartError, match="data.readers must be between 1 and 64"):
-        Sandbox.start(settings={"data.readers": 0})
+    with pytest.raises(ServerStartError, match="data.readers must be between 0 and 64"):
+        Sandbox.start(settings={"data.readers": 65})
     program = executable(tmp_path / "program", "#!/bin/sh\necho hello\n")
     with pytest.raises(ServerStartError, match="printed 'hello' instead of its address"):
         Sandbox.start(program)

@@ -150,6 +150,8 @@ async fn newest_revision_needs_no_initialization() {
     assert!(called["result"]["structuredContent"]["credits_balance"].is_string(), "{called}");
     let absent = request_newest_revision("resources/read", Some("x://y"), json!({"uri": "x://y"})).await;
     assert_eq!(absent["error"]["code"], -32602, "{absent}");
+    let initialized = send_newest_revision(KEY, "initialize", None, json!({})).await;
+    assert_eq!(initialized.expect_status(404)["error"]["code"], -32601, "this revision has no such method");
 }
 
 #[tokio::test]
