@@ -9,6 +9,7 @@ mod cost_meter;
 mod counters;
 mod derived_ids;
 mod descriptor_limit;
+mod directory_names;
 mod due_steps;
 mod entry_points;
 mod index_updates;
@@ -42,6 +43,7 @@ pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
 pub use counters::{AttemptCounters, JobOutcome, PoolLoad};
 pub use derived_ids::DerivedIds;
 pub use descriptor_limit::raise_descriptor_limit;
+pub use directory_names::{DATABASE_FILE, INDEX_DIRECTORY, RESTORE_MARKER, SUPERSEDED_MARKER};
 pub use due_steps::{DoneStep, StepRunner};
 pub use entry_points::{ReadWork, WriteWork};
 pub use key_cache::{CachedKey, KeyCache};
@@ -71,19 +73,6 @@ use crate::{
     search::{IndexDirectory, Indexer, SharedUpdater},
     store::{self, Store, collected_events::CollectedEvents, events::NewEvent},
 };
-
-/// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if
-/// the restore was interrupted.
-pub const RESTORE_MARKER: &str = "restore-in-progress";
-
-/// File in the data directory of a former primary. Only what reads may use the directory.
-pub const SUPERSEDED_MARKER: &str = "superseded";
-
-/// Name of the database in the data directory.
-pub const DATABASE_FILE: &str = "market.sqlite";
-
-/// Name of the directory with the search index there. Its files are written once, or replaced as a whole.
-pub const INDEX_DIRECTORY: &str = "index";
 
 /// Name of the secret that signs cursors. Each market has its own from its first start.
 pub const CURSOR_SECRET: &str = "cursor";
