@@ -27,7 +27,7 @@ pub struct LimitSettings {
     pub address: u32,
     /// Whether to take the client address from the last entry of `X-Forwarded-For`. Replaced by `server.trusted_proxies`.
     pub trust_forwarded_for: bool,
-    /// Maximum number of requests in progress that only read, and of those that change something; 0 for a number that fits the
+    /// Maximum number of requests in progress that only read, and of those that change something; 0 to choose the number by the
     /// cores.
     pub in_flight: u32,
     /// Maximum number of requests of each of these two kinds that wait for capacity.

@@ -84,7 +84,7 @@ pub struct SandboxSettings {
 pub struct DataSettings {
     /// Data directory, which contains the database, the index, and the local blobs.
     pub folder: std::path::PathBuf,
-    /// Number of database connections for reading; 0 for a number that fits the cores.
+    /// Number of database connections for reading; 0 to choose the number by the cores.
     pub readers: u32,
     /// Megabytes of the disk that stay free for what frees space; 0 to not check the free space.
     pub reserve_mb: u64,
