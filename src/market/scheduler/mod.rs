@@ -93,6 +93,13 @@ impl Scheduler {
         Scheduler { inner: Arc::new(Inner { queues, stopwatch, activity }) }
     }
 
+    /// Sets for how long some work may wait at every moment until the scheduler is overloaded. From then on, the newest work of an
+    /// owner is next. Without this, a scheduler is never overloaded.
+    pub fn with_burst(self, burst: Duration) -> Scheduler {
+        self.inner.lock().set_burst(burst);
+        self
+    }
+
     /// Returns a slot if one is free for the owner.
     pub fn try_acquire(&self, requester: &Requester) -> Option<Permit> {
         let now = self.inner.stopwatch.elapsed();
@@ -201,10 +208,10 @@ impl Scheduler {
         self.inner.lock().load()
     }
 
-    /// Returns for how long some work has been waiting at every moment; none if no work waits.
-    pub fn waiting_for(&self) -> Option<Duration> {
+    /// Whether some work has been waiting at every moment for longer than a burst.
+    pub fn is_overloaded(&self) -> bool {
         let now = self.inner.stopwatch.elapsed();
-        self.inner.lock().waiting_for(now)
+        self.inner.lock().is_overloaded(now)
     }
 
     /// Number of slots that an owner occupies.

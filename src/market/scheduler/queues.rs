@@ -60,6 +60,8 @@ pub(super) struct Queues<W> {
     waiting: usize,
     /// Since when some work has been waiting at every moment, while any waits.
     waiting_since: Duration,
+    /// For how long some work may wait at every moment until the queues are overloaded.
+    burst: Duration,
     share: ShareOfSlots,
     /// The virtual start of the latest work that was granted a slot. An owner that was idle continues from
     /// here, so it cannot save up time.
@@ -84,6 +86,7 @@ impl<W> Queues<W> {
             max_waiting,
             waiting: 0,
             waiting_since: Duration::ZERO,
+            burst: Duration::MAX,
             share: ShareOfSlots::new(share, slots),
             virtual_now: Duration::ZERO,
             next_id: WaiterId(0),
@@ -102,9 +105,14 @@ impl<W> Queues<W> {
         (self.slots - self.free, self.waiting)
     }
 
-    /// Returns for how long some work has been waiting at every moment; none if no work waits.
-    pub(super) fn waiting_for(&self, now: Duration) -> Option<Duration> {
-        (self.waiting > 0).then(|| now.saturating_sub(self.waiting_since))
+    /// Sets for how long some work may wait at every moment until the queues are overloaded.
+    pub(super) const fn set_burst(&mut self, burst: Duration) {
+        self.burst = burst;
+    }
+
+    /// Whether some work has been waiting at every moment for too long.
+    pub(super) fn is_overloaded(&self, now: Duration) -> bool {
+        self.waiting > 0 && now.saturating_sub(self.waiting_since) >= self.burst
     }
 
     /// Takes a slot for an owner that has no waiters, if it may have one. Returns what it was charged.
@@ -163,14 +171,18 @@ impl<W> Queues<W> {
     }
 
     /// Grants free slots to waiters. Owners that have their share are skipped; each of them holds slots,
-    /// so they are fewer than the slots.
+    /// so they are fewer than the slots. The oldest waiter of an owner is next, or the newest if the queues are overloaded: some
+    /// have to wait too long then, and it should be few that wait at all.
     pub(super) fn grant_waiting(&mut self, now: Duration) -> Vec<Granted<W>> {
         let mut granted = Vec::new();
+        let is_overloaded = self.is_overloaded(now);
         while self.free > 0 && self.waiting > 0 {
             let may_take = |owner: &&WorkOwner| self.may_take(**owner, now);
             let Some(owner) = self.order.values().find(may_take).copied() else { break };
             let Some(usage) = self.owners.get_mut(&owner) else { break };
-            let Some((_, work)) = usage.waiters.pop_front() else { break };
+            let waiters = &mut usage.waiters;
+            let next = if is_overloaded { waiters.pop_back() } else { waiters.pop_front() };
+            let Some((_, work)) = next else { break };
             self.waiting -= 1;
             self.free -= 1;
             let charged = usage.charge(&mut self.virtual_now);

@@ -63,8 +63,6 @@ pub struct Capacity {
     slots: Slots,
     /// Maximum time that a request waits in the queue of an overloaded server.
     queue_timeout: Duration,
-    /// A server is overloaded if its queue has not been empty for this time.
-    burst: Duration,
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
     proxies: TrustedProxies,
@@ -77,12 +75,13 @@ impl Capacity {
     pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let (count, queue) = (limits.slots(), limits.queue as usize);
-        let slots =
-            |stopwatch| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch);
+        let burst = Duration::from_millis(limits.burst_milliseconds.into());
+        let slots = |stopwatch| {
+            Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch).with_burst(burst)
+        };
         Capacity {
             slots: Slots { reads: slots(stopwatch.clone()), changes: slots(stopwatch) },
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
-            burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             proxies: settings.proxies(),
             rejected: Default::default(),
@@ -149,7 +148,8 @@ impl Capacity {
     /// Acquires a slot, after a wait if all are taken or the requester has its share.
     ///
     /// A burst of requests waits until it is served. Only the queue of an overloaded server, which would delay all requests, is kept
-    /// short, as with controlled delay (RFC 8289).
+    /// short, as with controlled delay (RFC 8289), and the newest requests are served first: the others would be answered late, or
+    /// refused after they have waited.
     async fn acquire(&self, requester: Requester, is_change: bool) -> Result<Permit> {
         let slots = if is_change { &self.slots.changes } else { &self.slots.reads };
         if let Some(permit) = slots.try_acquire(&requester) {
@@ -161,7 +161,7 @@ impl Capacity {
                 match timeout(self.queue_timeout, &mut permit).await {
                     Ok(permit) => return permit,
                     // If nothing waits any more, the slot is on its way.
-                    Err(_) if slots.waiting_for().is_none_or(|time| time < self.burst) => {}
+                    Err(_) if !slots.is_overloaded() => {}
                     Err(_) => return Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
                 }
             }

@@ -248,6 +248,27 @@ fn idle_owner_gets_no_more_than_its_share_afterwards() {
 }
 
 #[test]
+fn newest_work_is_next_while_the_queues_are_overloaded() {
+    let mut queues = Queues::new(1, 100, Share::AsManyAsFree);
+    queues.set_burst(10 * MILLISECOND);
+    let push = |queues: &mut Queues<u32>, number, at| {
+        queues.push(team(0), number, false, at).unwrap();
+    };
+    let next = |queues: &mut Queues<u32>, at| {
+        let granted = queues.grant_waiting(at).pop().expect("a slot is free");
+        queues.release(team(0), granted.charged, MILLISECOND, at);
+        granted.work
+    };
+    let numbered =
+        |queues: &mut Queues<u32>, from, at| (from..from + 4).for_each(|number| push(queues, number, at));
+    numbered(&mut queues, 0, MILLISECOND);
+    assert_eq!([2, 10].map(|at| next(&mut queues, at * MILLISECOND)), [0, 1], "the oldest first in a burst");
+    assert_eq!([11, 12].map(|at| next(&mut queues, at * MILLISECOND)), [3, 2], "the newest first after it");
+    numbered(&mut queues, 4, 13 * MILLISECOND);
+    assert_eq!(next(&mut queues, 14 * MILLISECOND), 4, "no work has been waiting for long");
+}
+
+#[test]
 fn full_queue_rejects_one_owner_and_has_places_for_another() {
     let mut queues: Queues<()> = Queues::new(1, 10, Share::LeaveOneForOthers);
     let accepted = (0..100).filter(|_| queues.push(team(0), (), false, Duration::ZERO).is_ok()).count();
