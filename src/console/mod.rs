@@ -45,7 +45,9 @@ use poem::{
 
 use crate::{
     error::Error,
-    web::{limits::Budget, path_params, problem::ApiError, request_id, served_market::ServedMarket},
+    web::{
+        limits::Budget, path_params, problem::ApiError, request_id, served_market::ServedMarket, world_host,
+    },
 };
 
 use navigation::PageTable;
@@ -86,24 +88,32 @@ impl Console {
 }
 
 /// Adds the headers that all responses of the web app have, also those of layers around it, and shows errors of these layers to
-/// people as pages.
+/// people as pages: in the web app, on other pages for people (`is_other_page` knows their paths), and on pages of worlds that do
+/// not exist.
 pub fn guard(
     server: BoxEndpoint<'static, Response>,
     served: Arc<ServedMarket>,
+    is_other_page: fn(&str) -> bool,
 ) -> BoxEndpoint<'static, Response> {
-    let is_page =
+    let is_of_console =
         |path: &str| path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let guarded = server.around(move |inner, request: Request| {
-        let is_page = is_page(request.uri().path());
-        let asks_for_page = is_page && page::asks_for_page(&request);
-        let context = asks_for_page.then(|| page::context_of(&served, &request, None));
+        let path = request.uri().path();
+        let is_guarded = is_of_console(path);
+        // Requests for worlds have the paths of their markets, except where there is no such world.
+        let path_in_world = world_host::split_path(path).map_or(path, |(_, path)| path);
+        let is_page = || is_of_console(path_in_world) || is_other_page(path_in_world);
+        let asked = (page::asks_for_page(&request) && is_page()).then(|| {
+            let context = page::context_of(&served, &request, None);
+            let address = context.links.outside(path);
+            (context, address)
+        });
         async move {
-            let response = inner.call(request).await;
-            match context {
-                Some(context) => Ok(responses::guarded(refusals::of_layer(context, response?).await)),
-                None if is_page => response.map(responses::guarded),
-                None => response,
+            let mut response = inner.call(request).await?;
+            if let Some((context, address)) = asked {
+                response = refusals::of_layer(context, &address, response).await;
             }
+            Ok::<_, poem::Error>(if is_guarded { responses::guarded(response) } else { response })
         }
     });
     guarded.boxed()

@@ -295,7 +295,8 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
 /// Whether a request is for a whole page, as browsers send it when a person opens an address or sends a form.
 pub fn asks_for_page(request: &Request) -> bool {
     let headers = request.headers();
-    !headers.contains_key("hx-request") && accept::weight(headers, "text/html") > 0.0
+    let accepts_page = accept::weight(headers, "text/html") > 0.0 && !accept::prefers_json(headers);
+    accepts_page && !headers.contains_key("hx-request")
 }
 
 /// Returns the context of a form's page that is shown again.

@@ -16,7 +16,8 @@ use super::{
     wording,
 };
 use crate::{
-    error::{Error, ErrorChain},
+    error::{Code, Error, ErrorChain},
+    string_enum::StringEnum,
     web::problem,
 };
 
@@ -69,9 +70,9 @@ pub fn bare_response(context: &Context, error: &Error) -> Response {
     with_header(responses::respond_bare(context, &content(context, error)), error)
 }
 
-/// Returns the response of the layers around the web app, as a page if it is an error, which these layers write for programs.
-/// `context` was made before the request had an ID.
-pub async fn of_layer(mut context: Context, mut response: Response) -> Response {
+/// Returns the response of the layers around the pages, as a page if it is an error, which these layers write for programs.
+/// `context` was made before the request had an ID, and `address` is what the browser shows.
+pub async fn of_layer(mut context: Context, address: &str, mut response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     let is_readable = response.content_type() == Some("application/json")
@@ -87,21 +88,29 @@ pub async fn of_layer(mut context: Context, mut response: Response) -> Response 
         return response;
     };
     error["request_id"].as_str().unwrap_or_default().clone_into(&mut context.request_id);
-    let advice = match status {
-        StatusCode::INTERNAL_SERVER_ERROR => fault(),
+    let advice = match (status, error["code"].as_str().and_then(Code::parse)) {
+        (StatusCode::INTERNAL_SERVER_ERROR, _) => fault(),
+        (_, Some(Code::WorldNotFound)) => Advice {
+            title: "This world is not here",
+            reason: html! { "A world is a copy of a market for tests. The one at this address has ended, or the address is wrong. \
+            Ask whoever gave you the address for another world." },
+            links: start(),
+        },
+        (StatusCode::NOT_FOUND, _) => no_page(&context),
         _ => Advice {
             title: "This was refused",
             reason: html! { (reason(&context, message)) },
-            links: vec![("Go to the start", String::new())],
+            links: start(),
         },
     };
     // These layers refuse requests to read nothing, so the page reads nothing either.
-    let page = responses::respond_bare(&context, &content_with(&context, &advice, status));
+    let page = responses::respond_bare(&context, &content_with(&context, address, &advice, status));
     let headers = response.headers_mut();
     headers.remove(header::CONTENT_LENGTH);
+    headers.remove(header::CACHE_CONTROL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     response.set_body(page.into_body());
-    response
+    responses::guarded(response)
 }
 
 /// Adds when to try again, or which methods there are.
@@ -121,10 +130,10 @@ fn log(context: &Context, error: &Error) {
 }
 
 fn content(context: &Context, error: &Error) -> Content {
-    content_with(context, &advice(context, error), status(error))
+    content_with(context, &context.links.to(&context.path), &advice(context, error), status(error))
 }
 
-fn content_with(context: &Context, advice: &Advice, status: StatusCode) -> Content {
+fn content_with(context: &Context, address: &str, advice: &Advice, status: StatusCode) -> Content {
     let body = html! {
         div.empty {
             div.prose { p { (advice.reason) } }
@@ -132,7 +141,7 @@ fn content_with(context: &Context, advice: &Advice, status: StatusCode) -> Conte
                 a.button.primary[index == 0] href=(context.links.to(path)) { (label) }
             } }
             dl.facts {
-                dt { "Address" } dd.mono.long { (context.links.to(&context.path)) }
+                dt { "Address" } dd.mono.long { (address) }
                 dt { "Request ID" } dd.mono.long { (context.request_id) }
                 dt { "Time" } dd { (text::moment(context.now())) }
             }
@@ -151,14 +160,11 @@ struct Advice {
 }
 
 fn advice(context: &Context, error: &Error) -> Advice {
-    let start = || vec![("Go to the start", String::new())];
     let say = |reason: &str| html! { (reason) };
     match error {
-        Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => Advice {
-            title: "There is no such page",
-            reason: html! { "The address is wrong" @if context.team().is_some() { ", or the page is for another team" } "." },
-            links: start(),
-        },
+        Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => {
+            no_page(context)
+        }
         Error::NotFound(sentences) if crate::error::is_sentence(sentences) => {
             Advice { title: "This is not here", reason: html! { (sentences) }, links: start() }
         }
@@ -236,11 +242,19 @@ fn advice(context: &Context, error: &Error) -> Advice {
 fn fault() -> Advice {
     let reason = "The market could not show this page because of a fault of its own. Nothing was changed. Try again later; if it \
                   stays, send the request ID to the market.";
+    Advice { title: "Something went wrong", reason: html! { (reason) }, links: start() }
+}
+
+fn no_page(context: &Context) -> Advice {
     Advice {
-        title: "Something went wrong",
-        reason: html! { (reason) },
-        links: vec![("Go to the start", String::new())],
+        title: "There is no such page",
+        reason: html! { "The address is wrong" @if context.team().is_some() { ", or the page is for another team" } "." },
+        links: start(),
     }
+}
+
+fn start() -> Vec<(&'static str, String)> {
+    vec![("Go to the start", String::new())]
 }
 
 /// Returns a message as the visitor reads it.

@@ -175,6 +175,7 @@ impl App {
             return console::guard(
                 builder.mount_below(console::PREFIX, self.console.endpoint()).build(),
                 served,
+                rest::is_page,
             );
         }
         builder.build()

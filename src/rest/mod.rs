@@ -37,6 +37,7 @@ pub use documents::{openapi::examples::example_key, openapi_json};
 pub use idempotent::Idempotent;
 pub use json::{Json, JsonResult};
 pub use operator_routes::OperatorRoutes;
+pub use pages::is_page;
 pub use server::ServerBuilder;
 
 /// Renders a listing as the JSON that the catalog serves.

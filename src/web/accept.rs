@@ -13,3 +13,9 @@ pub fn weight(headers: &HeaderMap, media_type: &str) -> f32 {
     });
     weights.fold(0.0, f32::max)
 }
+
+/// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers
+/// and simple clients get pages.
+pub fn prefers_json(headers: &HeaderMap) -> bool {
+    weight(headers, "application/json") > weight(headers, "text/html")
+}

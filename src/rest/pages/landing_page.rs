@@ -3,11 +3,7 @@
 
 use std::fmt::Write;
 
-use poem::{
-    Endpoint, Request, Response,
-    endpoint::make_sync,
-    http::{HeaderMap, header},
-};
+use poem::{Endpoint, Request, Response, endpoint::make_sync, http::header};
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,7 +32,7 @@ pub fn landing_page(
     router::get_only(make_sync(move |request: Request| {
         let base_url = link_base.for_request(&request);
         let response = Response::builder().header(header::VARY, "Accept");
-        if prefers_json(request.headers()) {
+        if accept::prefers_json(request.headers()) {
             let body = landing_json(&apis, &base_url, console, is_demo).to_string();
             response.content_type("application/json").body(body)
         } else {
@@ -124,12 +120,6 @@ fn door(console: &str, is_demo: bool) -> String {
 fn demo_keys(apis: &[&Api]) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let has_operators = apis.iter().any(|api| api.keys == PrincipalKind::Operator);
     DEMO_KEYS.iter().chain(has_operators.then_some(&DEMO_OPERATOR_KEY))
-}
-
-/// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers
-/// and simple clients get the page.
-fn prefers_json(headers: &HeaderMap) -> bool {
-    accept::weight(headers, "application/json") > accept::weight(headers, "text/html")
 }
 
 #[cfg(test)]

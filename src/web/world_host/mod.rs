@@ -372,7 +372,7 @@ impl Endpoint for WorldDispatcher {
 }
 
 /// Splits a path below [`WORLDS`] into the name of a world and the path in that world.
-fn split_path(path: &str) -> Option<(&str, &str)> {
+pub fn split_path(path: &str) -> Option<(&str, &str)> {
     let rest = path.strip_prefix(WORLDS)?;
     match rest.find('/') {
         Some(end) => Some((&rest[..end], &rest[end..])),

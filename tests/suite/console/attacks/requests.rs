@@ -280,6 +280,63 @@ async fn refusals_of_all_requests_are_pages_for_people() {
     }
 }
 
+/// Pages outside of the web app have no frame of their own, so a refusal looks like one of the web app.
+#[tokio::test]
+async fn refusals_of_the_other_pages_are_pages_for_people() {
+    for path in ["/", "/buyer/docs", "/guides/start.md"] {
+        let market = TestMarket::with_settings(|settings| settings.limits.address = 2);
+        let stranger = Browser::new(&market);
+        let open =
+            async |headers: &[(&str, &str)]| stranger.send(Method::GET, path, headers, String::new()).await;
+        for _ in 0..2 {
+            assert_eq!(open(&[ACCEPT]).await.status(), 200, "{path}");
+        }
+        let page = open(&[ACCEPT]).await;
+        page.expect(429, "<!DOCTYPE html>")
+            .expect(429, "the address budget of 2 requests per minute is used up");
+        page.expect(429, &format!("<dd class=\"mono long\">{path}</dd>"));
+        assert!(page.response.header("content-type").starts_with("text/html"), "{path}");
+        assert_ne!(page.response.header("retry-after"), "", "{path}");
+        harness::markup::parse(&page.text).unwrap_or_else(|fault| panic!("{path}: {fault}"));
+        assert_is_guarded(path, &page);
+        for accept in ["*/*", "application/json", "application/json, text/html;q=0.5"] {
+            let refused = open(&[("accept", accept)]).await;
+            assert_eq!(refused.response.header("content-type"), "application/json", "{path} {accept}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn worlds_that_do_not_exist_have_a_page_that_says_so() {
+    let market = harness::demo();
+    let stranger = Browser::new(market);
+    for path in [
+        "/w/nowhere",
+        "/w/nowhere/",
+        "/w/nowhere/console",
+        "/w/nowhere/console/catalog?query=a",
+        "/w/nowhere/buyer/docs",
+    ] {
+        let page = stranger.send(Method::GET, path, &[ACCEPT], String::new()).await;
+        page.expect(404, "This world is not here").expect(404, "href=\"/console\"");
+        let shown = path.split('?').next().unwrap();
+        page.expect(404, &format!("<dd class=\"mono long\">{shown}</dd>"));
+        harness::markup::parse(&page.text).unwrap_or_else(|fault| panic!("{path}: {fault}"));
+        assert!(
+            !page.text.contains("/sandbox/v1"),
+            "nobody needs the API to read {path}: {}",
+            page.visible()
+        );
+        assert_is_guarded(path, &page);
+    }
+    // Programs get the error of the API, and its routes always do.
+    for (path, accept) in [("/w/nowhere/console", "*/*"), ("/w/nowhere/v2/wallet", ACCEPT.1)] {
+        let refused = stranger.send(Method::GET, path, &[("accept", accept)], String::new()).await;
+        assert_eq!(refused.response.header("content-type"), "application/json", "{path}");
+        refused.expect(404, "\"code\":\"world_not_found\"");
+    }
+}
+
 /// Creates a team with the role of a buyer, and returns a key of it that opens the web app.
 fn market_team(market: &TestMarket, name: &str) -> String {
     use marketplace::fixtures::FixtureSet;
