@@ -1,15 +1,21 @@
 //! The `marketplace audit` command.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::json;
 
 use super::{
-    CommandResult, GlobalOptions,
+    CommandError, CommandResult, GlobalOptions,
+    faults::documented_operations,
     operator::{
-        ListLimit, OperatorOptions,
+        Client, ListLimit, MAX_SUGGESTED, OperatorOptions,
         names::{OPERATOR_KEYS, TEAMS},
+        suggestion,
     },
+    print_note,
 };
+use crate::{rest, web::DocumentedOperation};
 
 /// List what operators have changed, and teams in the console, newest first.
 #[derive(Debug, Args)]
@@ -48,6 +54,28 @@ impl Audit {
             ("subject_id", json!(self.subject)),
             ("team_id", TEAMS.optional_id(client, self.team.as_ref())?),
         ];
-        client.print_list(COLUMNS, client.list("/audit", &filters, self.limit.rows())?)
+        let entries = client.list("/audit", &filters, self.limit.rows())?;
+        if let Some(operation) = self.operation.as_ref().filter(|_| entries.is_empty())
+            && let Some(hint) = hint_if_unknown(client, operation)?
+        {
+            print_note(format_args!("note: no operation in the audit is called {operation:?}.{hint}"));
+        }
+        client.print_list(COLUMNS, entries)
     }
+}
+
+/// Returns a similar name, as the end of a message, for an operation that no document and no recent entry has. This is no error:
+/// the documents lack the operations of teams in the console.
+fn hint_if_unknown(client: &Client, operation: &str) -> Result<Option<String>, CommandError> {
+    let entries = client.list("/audit", &[], Some(MAX_SUGGESTED))?;
+    let of_documents = documented_operations().into_iter().filter(is_audited).map(|operation| operation.id);
+    let of_entries = entries.iter().filter_map(|entry| entry["operation"].as_str()).map(str::to_owned);
+    let known: BTreeSet<String> = of_documents.chain(of_entries).collect();
+    Ok((!known.contains(operation)).then(|| suggestion(operation, &known)))
+}
+
+/// Whether an operation is one of operators that changes something.
+fn is_audited(operation: &DocumentedOperation) -> bool {
+    let of_operators = [&rest::OPERATOR, &rest::SANDBOX].map(|api| api.name);
+    of_operators.contains(&operation.api) && !operation.method.is_safe()
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     CommandError, CommandResult, GlobalOptions,
     lists::{print_json, print_table},
+    operator::suggestion,
 };
 use crate::{
     config::Settings,
@@ -58,8 +59,9 @@ impl List {
             .filter(|operation| self.operation.as_ref().is_none_or(|id| *id == operation.id))
             .collect();
         if let Some(id) = self.operation.as_ref().filter(|_| shown.is_empty()) {
+            let hint = suggestion(id, all.iter().map(|operation| &operation.id));
             let message =
-                format!("There is no operation {id}. `marketplace faults list` lists all operations.");
+                format!("There is no operation {id}.{hint} `marketplace faults list` lists all operations.");
             return Err(CommandError::Other(message));
         }
         if self.is_json {
@@ -87,10 +89,16 @@ impl List {
 
 /// Returns the operations that worlds have, regardless of the settings.
 fn operations_of_worlds() -> Vec<DocumentedOperation> {
+    let mut operations = documented_operations();
+    operations.retain(DocumentedOperation::is_of_worlds);
+    operations
+}
+
+/// Returns the operations of all documents.
+pub fn documented_operations() -> Vec<DocumentedOperation> {
     let mut settings = Settings::default();
     (settings.operator.enabled, settings.sandbox.enabled) = (true, true);
-    let app = App::new(&settings, false);
-    app.operations().iter().filter(|operation| operation.api != "sandbox").cloned().collect()
+    App::new(&settings, false).operations().iter().cloned().collect()
 }
 
 fn outcomes_of_all(operations: &[DocumentedOperation]) -> Vec<Outcome> {

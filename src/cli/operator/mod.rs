@@ -9,4 +9,4 @@ mod server;
 
 pub use client::{ApiCommand, Client, OperatorCommand, OperatorOptions, body_of, parse_id, parse_value};
 pub use file_parts::SourceFile;
-pub use records::{ListLimit, Records};
+pub use records::{ListLimit, MAX_SUGGESTED, Records, suggestion};

@@ -12,7 +12,7 @@ use super::client::{Client, MAX_ITEMS};
 use crate::cli::{CommandError, CommandResult, print_line};
 
 /// Maximum number of records among which a similar name is looked for.
-const MAX_SUGGESTED: usize = 2000;
+pub const MAX_SUGGESTED: usize = 2000;
 
 /// How many records a list has.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -238,11 +238,14 @@ impl Name {
     /// Returns the error for a name that no record has. It suggests the most similar one.
     fn unknown(&self, name: &str, records: &[Value]) -> CommandError {
         let names = records.iter().filter_map(|record| record[self.field].as_str());
-        let hint = most_similar(name, names)
-            .map(|similar| format!(" Did you mean {similar:?}?"))
-            .unwrap_or_default();
+        let hint = suggestion(name, names);
         CommandError::Other(format!("No {} is called {name:?}.{hint}", self.kind))
     }
+}
+
+/// Returns the name that was probably meant, as the end of a message; empty if none is similar.
+pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>) -> String {
+    most_similar(name, known).map(|similar| format!(" Did you mean {similar:?}?")).unwrap_or_default()
 }
 
 /// Whether this can be an ID or a slug. In the path of a request, anything else could lead to another record.

@@ -45,4 +45,6 @@ fn unknown_operation_is_refused() {
     let (code, message) = run_failing(&["faults", "list", "create_nothing"], temp_dir().path());
     assert_eq!(code, 1);
     assert!(message.contains("There is no operation create_nothing."), "{message}");
+    let (_, message) = run_failing(&["faults", "list", "create_codebse"], temp_dir().path());
+    assert!(message.contains("Did you mean \"create_codebase\"?"), "{message}");
 }

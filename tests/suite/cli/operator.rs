@@ -339,6 +339,17 @@ fn arrange(to: &mut Transcript) {
     assert!(to.desk.print(&["status"]).contains("closed teams:        0"), "{}", to.desk.print(&["status"]));
     let audit = to.desk.print(&["audit", "--operation", "update_domain", "--limit", "1"]);
     assert!(audit.lines().nth(1).unwrap().contains("tides"), "{audit}");
+    // Names are compared with those of the documents and of the entries.
+    for (operation, expected) in [
+        ("update_domian", "is called \"update_domian\". Did you mean \"update_domain\"?"),
+        ("zzz", "is called \"zzz\".\n"),
+        ("close_team", ""),
+    ] {
+        let output = to.desk.run(&["audit", "--operation", operation]);
+        let note = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && note.contains(expected), "{operation}: {note}");
+        assert_eq!(note.contains("no operation"), !expected.is_empty(), "{operation}: {note}");
+    }
 }
 
 /// Uploads a zip.
