@@ -59,14 +59,15 @@ fn print_added(name: &str, added: Added) {
     print_line(format_args!("{name}: added {}", written::counted(records as u64, "record", "records")));
     if omitted_operator_keys > 0 {
         print_note(format_args!(
-            "note: {omitted_operator_keys} operator keys of {name} were not created, since the setting \
-             keys.allow_fixture_keys is off; create your own with `marketplace operator key create`"
+            "note: {} of {name} not created, since the setting keys.allow_fixture_keys is off; create your own with \
+             `marketplace operator key create`",
+            written::counted(omitted_operator_keys as u64, "operator key", "operator keys")
         ));
     }
     if disabled_webhooks > 0 {
         print_note(format_args!(
-            "note: {disabled_webhooks} webhooks of {name} are disabled; enable those that you want with `marketplace \
-             webhook enable`"
+            "note: {} of {name} disabled; enable those that you want with `marketplace webhook enable`",
+            written::counted(disabled_webhooks as u64, "webhook", "webhooks")
         ));
     }
 }

@@ -15,6 +15,7 @@ use super::{
     print_line, print_note,
     progress::CliProgress,
 };
+use crate::domain::written::counted;
 
 /// Upload a zip file for a team, or list, show, and cancel uploads in progress.
 ///
@@ -146,8 +147,8 @@ fn plan(client: &Client, team: &str, file: &SourceFile, sha256: &str) -> Result<
     let plan = UPLOADS.get(client, found["id"].as_str().unwrap_or_default())?;
     let received = plan["received"].as_array().map_or(0, Vec::len);
     print_note(format_args!(
-        "continuing an upload, of which {received} of {} parts have arrived",
-        plan["part_count"]
+        "continuing an upload, with {received} of {} received",
+        counted(plan["part_count"].as_u64().unwrap_or_default(), "part", "parts")
     ));
     Ok(plan)
 }

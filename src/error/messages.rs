@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Error, NameList, excerpt, sentences::is_sentence};
+use crate::domain::written::counted;
 
 /// Message of [`Error::InvalidCursor`].
 const INVALID_CURSOR: &str = "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
@@ -54,8 +55,9 @@ impl Error {
             Error::ConsoleScopeRequired => CONSOLE_SCOPE_REQUIRED.to_owned(),
             Error::NdaRequired => NDA_REQUIRED.to_owned(),
             Error::BrowseLocked { published, required } => format!(
-                "Your team has {published} published listings and needs {required} to browse the whole \
-                 catalog. Until then, only the first page without filters is available."
+                "Your team has {} and needs {required} to browse the whole catalog. Until then, only the first page \
+                 without filters is available.",
+                counted(*published, "published listing", "published listings")
             ),
             Error::NotFound(sentences) if is_sentence(sentences) => sentences.clone(),
             Error::NotFound(what) => {
@@ -167,7 +169,7 @@ fn unsupported_coding_message(codings: &str) -> String {
 
 /// Formats a number of seconds as text.
 fn format_seconds(count: u64) -> String {
-    if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
+    counted(count, "second", "seconds")
 }
 
 fn invalid_transition_message(from: &str, allowed: &[&str]) -> String {

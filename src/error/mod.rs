@@ -350,6 +350,15 @@ mod tests {
     }
 
     #[test]
+    fn one_thing_is_not_written_in_the_plural() {
+        let locked = |published| Error::BrowseLocked { published, required: 3 }.message();
+        assert!(locked(1).starts_with("Your team has 1 published listing and needs 3 to"), "{}", locked(1));
+        assert!(locked(2).starts_with("Your team has 2 published listings and"), "{}", locked(2));
+        let late = |retry_seconds| Error::AtCapacity { retry_seconds }.message();
+        assert!(late(1).ends_with("in 1 second.") && late(5).ends_with("in 5 seconds."), "{}", late(1));
+    }
+
+    #[test]
     fn full_disk_is_recognized_by_the_type_of_any_source() {
         use std::io::Write;
         let write_to_full_disk = || std::fs::File::create("/dev/full").unwrap().write_all(b"x").unwrap_err();

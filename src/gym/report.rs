@@ -16,6 +16,7 @@ use super::{
     question::{Kind, Question, Side},
     session::Session,
 };
+use crate::domain::written::counted;
 
 /// Maximum number of characters of an answer in the report.
 const MAX_ANSWER_CHARACTERS: usize = 300;
@@ -211,7 +212,8 @@ impl Report {
         for SessionCost { side, tools, tool_tokens, instruction_tokens } in &self.sessions {
             let name = crate::string_enum::StringEnum::as_str(*side);
             let total = tool_tokens + instruction_tokens;
-            let _ = writeln!(text, "A session of {name} opens with {total} tokens: {tools} tools.");
+            let tools = counted(*tools as u64, "tool", "tools");
+            let _ = writeln!(text, "A session of {name} opens with {total} tokens: {tools}.");
         }
         for result in self.questions.iter().filter(|result| result.outcome == Outcome::Wrong) {
             let answer = result.answer.as_deref().unwrap_or_default();

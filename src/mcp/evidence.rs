@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::field_paths::FieldPath;
-use crate::domain::{codebase_fields::CodebaseFields, time::Timestamp};
+use crate::domain::{codebase_fields::CodebaseFields, time::Timestamp, written::counted};
 
 /// Name of the field with the sentence.
 pub const EVIDENCE: &str = "evidence";
@@ -99,7 +99,8 @@ pub fn of_output(
         }
         "get_estimation_summary" => {
             let counts = output["status_counts"].as_object()?.values().filter_map(Value::as_u64);
-            format!("Computed over all {} matching estimations at {now}.", counts.sum::<u64>())
+            let all = counted(counts.sum(), "matching estimation", "matching estimations");
+            format!("Computed over all {all} at {now}.")
         }
         "list_purchases" | "list_offers" => {
             let list = if tool == "list_offers" { "offers" } else { "purchases" };
@@ -127,8 +128,8 @@ fn of_traces(task_stats: &[Value]) -> String {
     let graded: Vec<&str> = traces.filter_map(|trace| trace["graded_at"].as_str()).collect();
     match graded.iter().max() {
         Some(last) => format!(
-            "{} graded runs of the latest version of each task, `version.id`; the last was graded {last}.",
-            graded.len()
+            "{} of the latest version of each task, `version.id`; the last was graded {last}.",
+            counted(graded.len() as u64, "graded run", "graded runs")
         ),
         None => "No run of these tasks is graded.".to_owned(),
     }

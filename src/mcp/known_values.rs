@@ -18,6 +18,7 @@ use super::{
     value_lists::{values, values_mut},
 };
 use crate::{
+    domain::written::counted,
     error::{self, excerpt, quoted},
     market::{Market, Reader},
     operations::{
@@ -293,8 +294,9 @@ fn resolve_texts(name: &str, texts: &BTreeSet<String>, terms: &Terms) -> Resolve
     }
     resolved.hints.extend(unknown.iter().take(MAX_UNKNOWN).map(|text| hint(name, text, &compared)));
     if unknown.len() > MAX_UNKNOWN {
-        let more = unknown.len() - MAX_UNKNOWN;
-        resolved.hints.push(format!("{more} more values of `{name}` are unknown."));
+        let more = (unknown.len() - MAX_UNKNOWN) as u64;
+        let more = counted(more, "more value is", "more values are");
+        resolved.hints.push(format!("Of `{name}`, {more} unknown."));
     }
     resolved
 }
@@ -417,7 +419,9 @@ mod tests {
         let values: Vec<String> = (0..10_000).map(|number| format!("nosuch{number}")).collect();
         let hints = resolve_value(&mut json!(values));
         assert_eq!(hints.len(), MAX_UNKNOWN + 1);
-        assert_eq!(hints[MAX_UNKNOWN], "997 more values of `languages` are unknown.");
+        assert_eq!(hints[MAX_UNKNOWN], "Of `languages`, 997 more values are unknown.");
+        let hints = resolve_value(&mut json!(values[..=MAX_UNKNOWN]));
+        assert_eq!(hints[MAX_UNKNOWN], "Of `languages`, 1 more value is unknown.");
     }
 
     #[test]

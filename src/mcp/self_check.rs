@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::SchemaDetail,
-    domain::teams::Team,
+    domain::{teams::Team, written::counted},
     error::{Error, quoted},
     web::in_process::Caller,
 };
@@ -60,9 +60,10 @@ pub async fn check(agents: &AgentServer, key: Option<&str>) -> Vec<Finding> {
     }
     if let Some(gate) = catalog_gate(&caller, &agents.market).filter(|gate| !gate.is_open) {
         findings.push(Err(format!(
-            "The team only sells, and has {} of the {} published listings that it needs to browse the catalog. Until then, its \
-             agent sees its own data and the first page of the catalog.",
-            gate.published_count, gate.required_count
+            "The team only sells, and has {} of the {} that it needs to browse the catalog. Until then, its agent sees its \
+             own data and the first page of the catalog.",
+            gate.published_count,
+            counted(gate.required_count, "published listing", "published listings")
         )));
     }
     findings
@@ -138,7 +139,9 @@ fn describe_tools(agents: &AgentServer, team: &Team) -> Finding {
     let tools = agents.tool_sets.listed_for(team).as_slice();
     let listed = tools.iter().filter(|tool| selection.lists(tool.entry.text)).count();
     Ok(match selection {
-        ToolSelection::Default | ToolSelection::All => format!("Its agent sees {listed} tools."),
+        ToolSelection::Default | ToolSelection::All => {
+            format!("Its agent sees {}.", counted(listed as u64, "tool", "tools"))
+        }
         ToolSelection::Some(..) => {
             format!("Its agent sees {listed} of {} tools, which the settings or flags select.", tools.len())
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::team_text::TeamText;
-use crate::config::TextDetail;
+use crate::{config::TextDetail, domain::written::counted};
 
 /// The output of a tool, as a value and as text.
 #[derive(Debug)]
@@ -34,7 +34,9 @@ impl ToolOutput {
             (TextDetail::Short, Some((shown, Some(total)))) => {
                 format!("{shown} of {total} items; see structuredContent.")
             }
-            (TextDetail::Short, Some((shown, None))) => format!("{shown} items; see structuredContent."),
+            (TextDetail::Short, Some((shown, None))) => {
+                format!("{}; see structuredContent.", counted(shown as u64, "item", "items"))
+            }
             (TextDetail::Short, None) => "One record; see structuredContent.".to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::{
     blobs::{ReceivedBytes, UploadedPart, missing_parts},
-    domain::{grants::Grant, problems::Problems, uploads::Upload},
+    domain::{grants::Grant, problems::Problems, uploads::Upload, written::counted},
     error::{MAX_PROBLEMS, Problem, Result},
     request_problems::ProblemsExt,
     store,
@@ -51,7 +51,8 @@ pub fn check_parts_exist(
 ) -> Result<()> {
     let absent = numbers.enumerate().filter_map(|(index, number)| {
         let number = number.filter(|number| *number > count)?;
-        let msg = format!("Part {number} does not exist: the upload has {count} parts.");
+        let parts = counted(count.into(), "part", "parts");
+        let msg = format!("Part {number} does not exist: the upload has {parts}.");
         Some(problem(index, "less_than_equal", msg))
     });
     Problems::from(absent.take(MAX_PROBLEMS).collect::<Vec<_>>()).into_result()

@@ -29,6 +29,7 @@ use crate::{
     blobs::DiskUsage,
     clock::{Clock, ClockState, NAMESPACE},
     config::{Settings, SettingsError, SettingsSources},
+    domain::written::counted,
     error::{Error, Problem, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
@@ -411,7 +412,8 @@ impl Worlds {
         self.delete_all_expired();
         let mut state = self.lock();
         if state.worlds.len() >= self.limit {
-            let message = format!("There are {} worlds, which is the maximum. Delete one.", self.limit);
+            let worlds = counted(self.limit as u64, "world", "worlds");
+            let message = format!("The server has {worlds}, which is the maximum. Delete one.");
             return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         }
         state.created += 1;
@@ -431,13 +433,14 @@ impl Worlds {
         let full = |message| Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         let is_of_world = |snapshot: &&Arc<Snapshot>| snapshot.world_id == world.details().id;
         if state.snapshots.values().flatten().filter(is_of_world).count() >= self.snapshot_limit {
-            let limit = self.snapshot_limit;
+            let snapshots = counted(self.snapshot_limit as u64, "snapshot", "snapshots");
             return full(format!(
-                "The world has {limit} snapshots, which is the maximum of one world. Delete one of them."
+                "The world has {snapshots}, which is the maximum of one world. Delete one of them."
             ));
         }
         if state.snapshots.len() >= self.limit {
-            return full(format!("There are {} snapshots, which is the maximum. Delete one.", self.limit));
+            let snapshots = counted(self.limit as u64, "snapshot", "snapshots");
+            return full(format!("The server has {snapshots}, which is the maximum. Delete one."));
         }
         state.check_free(name)?;
         state.created += 1;

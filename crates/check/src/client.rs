@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use marketplace_domain::error_sources::BoxedError;
+use marketplace_domain::{error_sources::BoxedError, written::counted};
 use reqwest::{
     Method,
     blocking::Response,
@@ -227,7 +227,8 @@ impl Client {
     /// Fails if the check would take too long after another `wait`.
     fn check_time(&self, wait: Duration) -> Result<(), Failure> {
         if self.started.elapsed() + wait > self.bounds.total_time && !self.is_cleaning_up.get() {
-            let message = format!("{} seconds have passed", self.bounds.total_time.as_secs());
+            let time = counted(self.bounds.total_time.as_secs(), "second has", "seconds have");
+            let message = format!("{time} passed");
             return Err(Failure::Stop(Stop::Limit(message)));
         }
         Ok(())
@@ -237,7 +238,8 @@ impl Client {
     pub fn send(&self, request: Request) -> Result<Exchange, Failure> {
         self.check_time(Duration::ZERO)?;
         if self.sent.get() >= self.bounds.max_requests && !self.is_cleaning_up.get() {
-            let message = format!("{} requests were sent", self.bounds.max_requests);
+            let message =
+                format!("{} sent", counted(self.bounds.max_requests.into(), "request was", "requests were"));
             return Err(Failure::Stop(Stop::Limit(message)));
         }
         self.sent.set(self.sent.get() + 1);
@@ -296,7 +298,7 @@ fn is_valid_id(id: &str) -> bool {
 }
 
 fn late(limit: Duration) -> String {
-    format!("no complete response within {} seconds", limit.as_secs())
+    format!("no complete response within {}", counted(limit.as_secs(), "second", "seconds"))
 }
 
 /// Reads a body until a deadline, which may be exceeded by the time that one read may take.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use marketplace_domain::written::counted;
 use serde_json::Value;
 
 use super::{
@@ -130,7 +131,8 @@ impl List<'_> {
         }
         let count = pages.identities.len() as u64;
         if self.paging.is_some() && (pages.is_complete && count != *first || count > *first) {
-            add(format!("{first} rows on all pages, as reported"), count.to_string());
+            let reported = counted(*first, "row", "rows");
+            add(format!("{reported} on all pages, as reported"), count.to_string());
         }
     }
 
@@ -188,7 +190,7 @@ impl List<'_> {
             if self.paging == Some(Paging::Cursor) && (!is_new || count == 0) {
                 let expected =
                     "rows and a cursor that is not too long and leads to a later page, or null".to_owned();
-                let got = format!("{count} rows and next_cursor {next:?}");
+                let got = format!("{} and next_cursor {next:?}", counted(count, "row", "rows"));
                 pages.suspicions.push(Suspicion { rule: &rules::END, request, expected, got });
                 break;
             }
@@ -205,7 +207,8 @@ impl List<'_> {
         };
         let count = rows::of(body).map_or(0, <[Value]>::len) as u64;
         if count > limit {
-            add(&rules::PAGE_SIZE, format!("at most {limit} rows"), format!("{count} rows"));
+            let rows = |count| counted(count, "row", "rows");
+            add(&rules::PAGE_SIZE, format!("at most {}", rows(limit)), rows(count));
         }
         let offset =
             if self.paging == Some(Paging::Offset) { place.unwrap_or("0").parse().ok() } else { None };

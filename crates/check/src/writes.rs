@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use marketplace_domain::written::counted;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -229,7 +230,7 @@ impl Writes<'_> {
         self.session.report.count(&rules::WRITE);
         let rows = rows::identities(exchange.json());
         if rows != [id] {
-            let got = format!("{} rows", rows.len());
+            let got = counted(rows.len() as u64, "row", "rows");
             self.session.report.add(
                 &rules::WRITE,
                 &operation.id,

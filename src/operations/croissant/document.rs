@@ -6,9 +6,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::file_patterns::{includes, pattern};
-use crate::artifacts::{
-    datasets::{Column, Format, Peculiarity, Table},
-    quality_checks::license,
+use crate::{
+    artifacts::{
+        datasets::{Column, Format, Peculiarity, Table},
+        quality_checks::license,
+    },
+    domain::written::counted,
 };
 
 /// The version of the format.
@@ -231,7 +234,8 @@ fn license_reference(expression: &str) -> String {
 
 fn describe_archive(archive: &Archive, described: u64) -> Resource<'_> {
     let left_out = archive.entries.saturating_sub(described);
-    let note = (left_out > 0).then(|| format!("Has {left_out} more entries, which are not described here."));
+    let more = counted(left_out, "more entry, which is", "more entries, which are");
+    let note = (left_out > 0).then(|| format!("Has {more} not described here."));
     Resource {
         kind: "cr:FileObject",
         id: ARCHIVE.to_owned(),
@@ -355,8 +359,8 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
 fn describe_table(table: &Table, addressable: usize, described: usize) -> Option<String> {
     let rows = table.rows.map(|rows| format!("{rows} {}.", if rows == 1 { "row" } else { "rows" }));
     let not_described = |count: usize, cause: &str| {
-        let columns = if count == 1 { "column is" } else { "columns are" };
-        (count > 0).then(|| format!("{count} {columns} not described, since {cause}."))
+        let columns = counted(count as u64, "column is", "columns are");
+        (count > 0).then(|| format!("{columns} not described, since {cause}."))
     };
     let cause = match table.peculiarity {
         Some(Peculiarity::Separator) => {

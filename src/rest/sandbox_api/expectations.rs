@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{access::WorldOperator, fault_checks, worlds::change};
 use crate::{
+    domain::written::counted,
     error::{LocSegment, Problem, Result},
     rest::{prelude::*, shapes::strings::MatchText},
     web::documented_operations::DocumentedOperations,
@@ -126,7 +127,7 @@ impl ExpectationIn {
 }
 
 fn calls(count: u64) -> String {
-    if count == 1 { "1 matching call".to_owned() } else { format!("{count} matching calls") }
+    counted(count, "matching call", "matching calls")
 }
 
 /// Returns the problems that say what was expected, and what the nearest calls are.
@@ -143,7 +144,8 @@ fn not_met(verdict: Verdict, expected: &str) -> Error {
         let _ = write!(message, " Their numbers: {}.", shown.join(", "));
     }
     if dropped > 0 {
-        let _ = write!(message, " The journal has dropped {dropped} earlier requests, which do not count.");
+        let earlier = counted(dropped, "earlier request, which does", "earlier requests, which do");
+        let _ = write!(message, " The journal has dropped {earlier} not count.");
     }
     Error::Invalid(std::iter::once(message).chain(nearest).map(problem).collect())
 }

@@ -34,7 +34,7 @@ use meter::{Meter, QuotaState, WINDOW_SECONDS};
 use crate::{
     clock::Stopwatch,
     config::{LimitSettings, Prepared, Settings},
-    domain::principals::Principal,
+    domain::{principals::Principal, written::counted},
     error::{Error, Result},
     http_server::trusted_proxies::TrustedProxies,
     market::{CostMeter, Market, Requester, WorkOwner},
@@ -274,7 +274,8 @@ pub fn exhausted_response(request: &Request, budget: Budget, settings: &LimitSet
 
 /// Returns the error of a request that exceeds a budget.
 fn exceeded(state: QuotaState, retry_seconds: u32) -> Error {
-    let budget = format!("`{}` budget of {} requests per minute", state.name, state.quota);
+    let quota = counted(state.quota.into(), "request", "requests");
+    let budget = format!("`{}` budget of {quota} per minute", state.name);
     Error::RateLimited { budget, retry_seconds: retry_seconds.into() }
 }
 

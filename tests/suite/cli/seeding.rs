@@ -20,7 +20,7 @@ fn real_market_gets_no_operator_keys_and_no_enabled_webhooks_of_a_set() {
         let notes = String::from_utf8(output.stderr.clone()).unwrap();
         assert!(stdout_of(&output).contains("demo: added "), "{output:?}");
         assert_eq!(list(&["operator", "key"]).len(), keys, "{options:?}");
-        let has_note = notes.contains("note: 2 operator keys of demo were not created")
+        let has_note = notes.contains("note: 2 operator keys of demo not created")
             && notes.contains("keys.allow_fixture_keys");
         assert_eq!(has_note, keys == 0, "{notes}");
         let webhooks = list(&["webhook"]);
@@ -29,7 +29,7 @@ fn real_market_gets_no_operator_keys_and_no_enabled_webhooks_of_a_set() {
             "{webhooks:?}"
         );
         assert!(
-            notes.contains("note: 1 webhooks of demo are disabled"),
+            notes.contains("note: 1 webhook of demo disabled"),
             "the set disables the other one itself: {notes}"
         );
         assert!(stdout_of(&run(&[&["verify"], options].concat(), directory)).contains("no problems found"));

@@ -126,7 +126,7 @@ fn upload_that_was_killed_is_continued() {
     let mut continued = proxy.upload(&desk).spawn().unwrap();
     let mut stderr = String::new();
     continued.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert!(stderr.starts_with("continuing an upload, of which 0 of 1 parts have arrived\n"), "{stderr}");
+    assert!(stderr.starts_with("continuing an upload, with 0 of 1 part received\n"), "{stderr}");
     let output = continued.wait_with_output().unwrap();
     let completed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(completed["id"], id);

@@ -24,6 +24,17 @@ fn rate_limit_headers(response: &TestResponse) -> (&str, &str) {
 }
 
 #[tokio::test]
+async fn budget_of_one_request_is_named_in_the_singular() {
+    let market = demo_with_limits(|limits| limits.catalog = 1);
+    let browse = "/v2/listings/browse";
+    market.get(VENDOR, browse).await.ok();
+    let rejection = market.get(VENDOR, browse).await;
+    assert_eq!(rejection.expect_error(429), "rate_limited");
+    let message = rejection.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("the `catalog` budget of 1 request per minute is used up"), "{message}");
+}
+
+#[tokio::test]
 async fn team_budget_is_spent_and_refills_over_time() {
     let market = demo_with_limits(|limits| limits.catalog = 3);
     let browse = "/v2/listings/browse";

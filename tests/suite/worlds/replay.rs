@@ -321,6 +321,6 @@ async fn incomplete_and_invalid_files_are_refused() {
     world.call(VENDOR, "GET", "/v2/wallet", &Value::Null).await.ok();
     refused(
         &replay_of(&world).await,
-        "The file is not complete, so it cannot be replayed. 0 requests were dropped, and 1 were deleted.",
+        "The file is not complete, so it cannot be replayed. 0 requests were dropped, and 1 was deleted.",
     );
 }

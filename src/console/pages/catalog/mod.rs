@@ -103,7 +103,8 @@ async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answ
     }
     let body = results::locked(&visit.context, &listings, gate, is_searched);
     let file = visit.here(&csv::query(&Query::default()));
-    let note = html! { "The first " (listings.len()) " listings · " (csv::link(&file)) };
+    let first = text::counted(listings.len() as u64, "listing", "listings");
+    let note = html! { "The first " (first) " · " (csv::link(&file)) };
     Ok(Content::new(Catalog::TITLE, body).with_note(note).with_request("/v2/listings/browse").into())
 }
 

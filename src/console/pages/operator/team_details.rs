@@ -184,7 +184,8 @@ fn gate_text(gate: BrowseGate) -> Markup {
     html! {
         @if gate.is_open { "Open" }
         @else {
-            "Locked: it has " (gate.published_count) " of the " (gate.required_count) " listings in the catalog that a vendor needs. "
+            "Locked: it has " (gate.published_count) " of the " (text::counted(gate.required_count, "listing", "listings"))
+            " in the catalog that a vendor needs. "
             "Buyers see its listings."
         }
     }

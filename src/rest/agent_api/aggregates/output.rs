@@ -7,6 +7,7 @@ use crate::{
     domain::{
         aggregation::{GroupStatistics, Statistics, Unit},
         time::Timestamp,
+        written::counted,
     },
     operations::aggregates::Aggregates,
     string_enum::StringEnum,
@@ -60,7 +61,10 @@ impl AggregatesOut {
             groups: groups.into_iter().map(|group| AggregateGroup::new(group, unit)).collect(),
             matches: records,
             unit: unit.map(|unit| unit.as_str().to_owned()),
-            evidence: format!("Computed over all {records} matching records at {now}."),
+            evidence: format!(
+                "Computed over all {} at {now}.",
+                counted(records, "matching record", "matching records")
+            ),
         }
     }
 }

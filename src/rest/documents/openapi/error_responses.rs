@@ -161,7 +161,7 @@ const ERROR_RESPONSES: [ErrorResponse; 15] = [
         description: "The team or the client address has used up its budget. Wait for the time in \
                       `Retry-After`.",
         example: || {
-            let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+            let budget = "`catalog` budget of 1,200 requests per minute".to_owned();
             Error::RateLimited { budget, retry_seconds: 1 }
         },
     },
@@ -220,7 +220,7 @@ const FOR_OPERATORS: [(&str, DescriptionAndExample); 5] = [
             "The operator key or the client address has used up its budget. Wait for the time in \
                       `Retry-After`.",
             || {
-                let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+                let budget = "`catalog` budget of 1,200 requests per minute".to_owned();
                 Error::RateLimited { budget, retry_seconds: 1 }
             },
         ),

@@ -12,6 +12,7 @@ use crate::{
         contents::{Entry, EntryKind, quoted},
         extraction::{self, ExtractionError},
     },
+    domain::written::counted,
     error::{Error, Result},
     private_files, regular_files,
     web::world_host::replay::file::{
@@ -107,7 +108,8 @@ impl RecordedReplay {
         let ReplayHead { requests, world, .. } = &self.head;
         if *requests != self.requests.len() as u64 {
             return Err(refused(format!(
-                "`{HEAD}` names {requests} requests, and there are {}.",
+                "`{HEAD}` names {}, and the file has {}.",
+                counted(*requests, "request", "requests"),
                 self.requests.len()
             )));
         }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{
     artifacts::file_sets::FileSetWriter,
     config::SettingsSources,
-    domain::clock_modes::ClockMode,
+    domain::{clock_modes::ClockMode, written::counted},
     error::{Error, Result},
     market::Market,
     string_enum::StringEnum,
@@ -66,7 +66,9 @@ pub fn write(source: &ReplaySource, to: File) -> Result<File> {
         cookies: BTreeSet::new(),
     };
     if page.dropped + page.deleted > 0 {
-        let message = format!("{} requests were dropped, and {} were deleted.", page.dropped, page.deleted);
+        let dropped = counted(page.dropped, "request was", "requests were");
+        let deleted = counted(page.deleted, "was", "were");
+        let message = format!("{dropped} dropped, and {deleted} deleted.");
         writer.missing.push(message);
     }
     let mut requests = Vec::new();

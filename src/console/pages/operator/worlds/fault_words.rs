@@ -74,7 +74,9 @@ fn request_effect(effect: &RequestEffect) -> String {
         effect.delay_ms.map(|(min, max)| {
             if min == max { format!("delayed by {min} ms") } else { format!("delayed by {min} to {max} ms") }
         }),
-        effect.body_bytes_per_second.map(|rate| format!("sent at {rate} bytes per second")),
+        effect
+            .body_bytes_per_second
+            .map(|rate| format!("sent at {} per second", text::counted(rate.into(), "byte", "bytes"))),
         interruption.map(str::to_owned),
     ];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -86,7 +88,7 @@ fn request_effect(effect: &RequestEffect) -> String {
 pub fn timing(FaultTiming { nth, next, share, from, until }: &FaultTiming) -> String {
     let parts = [
         nth.map(|nth| format!("only case {nth}")),
-        next.map(|next| format!("the next {next} cases")),
+        next.map(|next| format!("the next {}", text::counted(next, "case", "cases"))),
         share.map(|share| format!("{} of the cases", text::percent(share))),
         from.map(|from| format!("from {}", text::moment_text(from))),
         until.map(|until| format!("until {}", text::moment_text(until))),
