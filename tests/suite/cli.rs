@@ -153,7 +153,11 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
         (&["serve", "--data", "file"], 1, "the directory file cannot be used"),
         (&["seed", "set.json"], 1, "set.json: teams \"a\": the record: missing field"),
         (&["seed", "none.json"], 1, "none.json: No such file"),
-        (&["team", "create", " "], 1, "`name` must be one non-blank line"),
+        (
+            &["team", "create", " "],
+            1,
+            "`name` must be one line without control characters that begins and ends with a visible",
+        ),
     ] {
         let (actual, stderr) = run_failing(arguments, directory);
         assert_eq!(actual, code, "{arguments:?}: {stderr}");

@@ -7,6 +7,9 @@ use regex::Regex;
 /// One non-blank line. Control characters and bidirectional formatting characters are rejected.
 pub const LINE_PATTERN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
 
+/// One line that begins and ends with something else than white space. Otherwise, it is like [`LINE_PATTERN`].
+pub const NAME_PATTERN: &str = "^[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]([^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069])?$";
+
 /// Any number of lines, possibly empty. Tabs and line breaks are the only control characters allowed.
 pub const MULTILINE_PATTERN: &str =
     "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
@@ -68,6 +71,9 @@ pub fn is_repository_name(text: &str) -> bool {
 pub fn describe_pattern(pattern: &str) -> String {
     let description = match pattern {
         LINE_PATTERN => "must be one non-blank line without control characters",
+        NAME_PATTERN => {
+            "must be one line without control characters that begins and ends with a visible character"
+        }
         MULTILINE_PATTERN => "must have no control characters other than tabs and line breaks",
         REPOSITORY_PATTERN => "must have the pattern owner/name",
         URL_PATTERN => {

@@ -2,7 +2,7 @@
 
 use marketplace_text::{has_invisible_end, is_blank};
 
-use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN};
+use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN, NAME_PATTERN};
 use crate::problem::Problem;
 
 /// The rule of a text.
@@ -87,9 +87,10 @@ pub const WEBHOOK_DESCRIPTION: TextRule = text(0, 500);
 impl TextRule {
     /// Returns the pattern of the texts, for documents.
     pub const fn pattern(&self) -> &'static str {
-        match self.lines {
-            Lines::One => LINE_PATTERN,
-            Lines::Many => MULTILINE_PATTERN,
+        match (self.lines, self.has_visible_ends) {
+            (Lines::One, true) => NAME_PATTERN,
+            (Lines::One, false) => LINE_PATTERN,
+            (Lines::Many, _) => MULTILINE_PATTERN,
         }
     }
 
@@ -155,6 +156,28 @@ mod tests {
         ] {
             assert_eq!(kind(text, line(1, 3)), one, "{text:?}");
             assert_eq!(kind(text, super::text(0, 3)), many, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pattern_of_names_states_that_no_space_is_at_an_end() {
+        let pattern = regex::Regex::new(GROUP_NAME.pattern()).unwrap();
+        for (name, is_valid) in [
+            ("a", true),
+            ("a b", true),
+            ("❤\u{fe0f}", true),
+            ("\u{1f980}", true),
+            (" a", false),
+            ("a ", false),
+            ("a\u{a0}", false),
+            ("\u{2003}a", false),
+            (" ", false),
+            ("", false),
+            ("a\tb", false),
+            ("a\n", false),
+        ] {
+            assert_eq!(pattern.is_match(name), is_valid, "{name:?}");
+            assert_eq!(GROUP_NAME.find_fault(name).is_none(), is_valid, "{name:?}");
         }
     }
 }
