@@ -9,6 +9,10 @@ use crate::domain::written::counted;
 const INVALID_CURSOR: &str = "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
      send each `next_cursor` with the same query, filters, and sort order.";
 
+/// Message of [`Error::InvalidLastEventId`].
+const INVALID_LAST_EVENT_ID: &str = "`Last-Event-ID` is not the ID of an event of this market. Connect again with the `id` of the \
+     last event that you have received, or without this header.";
+
 /// Message of [`Error::TeamKeyRequired`].
 const TEAM_KEY_REQUIRED: &str = "This operation is for teams, and the API key is that of an operator, which has no marketplace \
      role. Use an API key of a team.";
@@ -45,6 +49,7 @@ impl Error {
             | Error::Maintenance { text: what, .. } => what.clone(),
             Error::PartsMissing(missing) => missing_parts_message(missing),
             Error::InvalidCursor => INVALID_CURSOR.to_owned(),
+            Error::InvalidLastEventId => INVALID_LAST_EVENT_ID.to_owned(),
             Error::RoleRequired(roles) => format!(
                 "This operation requires the marketplace role {roles}. Ask the platform to grant it to your \
                  team, or use an API key of a team that has it."

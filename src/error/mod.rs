@@ -51,6 +51,8 @@ pub enum Error {
     Malformed(String),
     /// The cursor is forged, truncated, or was issued for a different request.
     InvalidCursor,
+    /// The header `Last-Event-ID` names no event at which a stream can begin.
+    InvalidLastEventId,
     /// The API key is missing or invalid. The message says why.
     Unauthorized(String),
     /// The team lacks a marketplace role. Holds the roles that suffice.
@@ -252,7 +254,7 @@ impl Error {
     pub fn code(&self) -> Option<Code> {
         Some(match self {
             Error::Malformed(_) | Error::Misdirected(_) | Error::UnsupportedCoding(_) => Code::BadRequest,
-            Error::InvalidCursor => Code::InvalidCursor,
+            Error::InvalidCursor | Error::InvalidLastEventId => Code::InvalidCursor,
             Error::Unauthorized(_) => Code::Unauthorized,
             Error::RoleRequired(_) | Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
             Error::OperatorRequired => Code::OperatorRequired,

@@ -73,8 +73,8 @@ fn resolve(reader: &Reader, Bounds { removed, newest, last_id }: Bounds, start: 
         Start::Now => Ok(newest),
         Start::After(EventId(after)) if after < removed => {
             let message = format!(
-                "Events up to {} were removed, since events are kept for {}. Begin without a cursor, with the \
-                 oldest event that is kept; the event `outbox.trimmed` says what was removed.",
+                "Events up to {} were removed, since events are kept for {}. Begin without a cursor and `Last-Event-ID`, with \
+                 the oldest event that is kept; the event `outbox.trimmed` says what was removed.",
                 EventId(removed),
                 written::counted(reader.settings.events.keep_days.into(), "day", "days")
             );

@@ -96,9 +96,19 @@ impl StreamRequest {
     /// Returns where the stream begins: after the event that a client had before it connected again, or else at the
     /// cursor of the query.
     fn start(&self, cursor: Option<&str>) -> Result<Start> {
-        match self.last_event_id.as_deref() {
-            Some(id) if !id.is_empty() => Start::parse(Some(id)),
-            _ => Start::parse(cursor),
+        Start::parse(self.last_event_id().or(cursor)).map_err(|error| self.name_header(error))
+    }
+
+    /// Returns the event that a client has. Browsers send an empty value before the first event.
+    fn last_event_id(&self) -> Option<&str> {
+        self.last_event_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// Returns an error about the place at which the stream begins, as the header or the query states it.
+    fn name_header(&self, error: Error) -> Error {
+        match error {
+            Error::InvalidCursor if self.last_event_id().is_some() => Error::InvalidLastEventId,
+            other => other,
         }
     }
 }
@@ -146,7 +156,8 @@ impl EventStream {
         let market = served.market().clone();
         let platform = operator.platform();
         let find = move |reader: &Reader| events::find_start(reader, platform, start);
-        let after = market.read_inline(operator.requester(), find).await?;
+        let found = market.read_inline(operator.requester(), find).await;
+        let after = found.map_err(|error| request.name_header(error))?;
         Ok(EventStream {
             commits: market.commits(),
             market,

@@ -102,7 +102,7 @@ pub struct ValidationBody {
 /// Returns the HTTP status of an error.
 pub fn error_status(error: &Error) -> StatusCode {
     match error {
-        Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
+        Error::Malformed(_) | Error::InvalidCursor | Error::InvalidLastEventId => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
         Error::RoleRequired(_)
         | Error::TeamKeyRequired

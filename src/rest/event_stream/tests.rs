@@ -159,9 +159,17 @@ async fn stream_continues_after_the_last_event_that_the_client_has() {
     for last in ["evt_7", "6", "evt_0000000000000007"] {
         let error = served.try_open(Some(last), None, Filters::default()).await.err().unwrap();
         assert_eq!(error.code(), Some(Code::InvalidCursor), "{last}");
+        assert!(error.message().starts_with("`Last-Event-ID` is not the ID"), "{last}: {}", error.message());
     }
     // Browsers send an empty value before the first event.
     assert!(served.try_open(Some(""), None, Filters::default()).await.is_ok());
+    for last in [None, Some("")] {
+        let request = StreamRequest { last_event_id: last.map(str::to_owned), stop: None };
+        let (operator, filters) = (served.operator.clone(), Filters::default());
+        let opened = EventStream::open(&served.market, operator, request, Some("evt_7"), filters).await;
+        let error = opened.err().unwrap();
+        assert!(error.message().starts_with("The cursor is not valid"), "{}", error.message());
+    }
 }
 
 #[tokio::test(start_paused = true)]

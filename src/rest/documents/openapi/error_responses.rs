@@ -119,7 +119,7 @@ const ERROR_RESPONSES: [ErrorResponse; 15] = [
         description: "Events after the cursor were removed.",
         example: || {
             let message = "Events up to evt_0000000000000042 were removed, since events are kept for 90 days. \
-                               Begin without a cursor, with the oldest event that is kept; the event \
+                               Begin without a cursor and `Last-Event-ID`, with the oldest event that is kept; the event \
                                `outbox.trimmed` says what was removed.";
             Error::Gone(GoneCode::CursorExpired, message.to_owned())
         },
