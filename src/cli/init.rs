@@ -14,11 +14,13 @@ use super::{
 };
 use crate::{
     config::{SettingsSources, template},
+    console::PREFIX,
     domain::principals::KeyScope,
     market::{Market, OpenMode},
     operations::{access::Platform, keys},
     private_files,
     store::Durability,
+    web::link_base::base_url,
 };
 
 /// Name of the data directory in the directory of a market.
@@ -87,12 +89,14 @@ impl Init {
         if let Some(file) = key_file {
             file.write(&format!("{key}\n"))?;
         }
-        self.print(&settings_file, &data, &key);
+        let settings = market.settings();
+        let sign_in = format!("{}{PREFIX}", base_url(settings, settings.server.listen));
+        self.print(&settings_file, &data, &key, &sign_in);
         Ok(())
     }
 
-    /// Prints what was created, and what to do next.
-    fn print(&self, settings_file: &Path, data: &Path, key: &str) {
+    /// Prints what was created, and what to do next. `sign_in` is the address of the web app.
+    fn print(&self, settings_file: &Path, data: &Path, key: &str, sign_in: &str) {
         let (settings_file, data) = (settings_file.display().to_string(), data.display().to_string());
         let serve = format!("marketplace serve --config {}", quoted(&settings_file));
         let team = format!(
@@ -123,7 +127,7 @@ impl Init {
             "  1. Look through the settings, above all [server] and [tls]: {settings_file}"
         ));
         print_line(format_args!("  2. Start the server:     {serve}"));
-        print_line("  3. Sign in with the key: http://127.0.0.1:8080/console");
+        print_line(format_args!("  3. Sign in with the key: {sign_in}"));
         print_line(format_args!("  4. Create a team:        {team}"));
     }
 }
@@ -173,18 +177,16 @@ fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
 
 /// Fails unless a directory is empty or does not exist.
 fn check_empty(path: &Path) -> CommandResult {
-    match private_files::file_names(path) {
-        Ok(names) if names.is_empty() => Ok(()),
-        Ok(_) => {
-            let message = format!(
-                "{} is not empty, so nothing was created; choose another directory, or serve the market that is there",
-                path.display()
-            );
-            Err(CommandError::Usage(message))
-        }
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(failed(path, &private_files::not_a_directory(cause))),
+    let found = private_files::if_found(private_files::file_names(path))
+        .map_err(|cause| failed(path, &private_files::not_a_directory(cause)))?;
+    if found.is_none_or(|names| names.is_empty()) {
+        return Ok(());
     }
+    let message = format!(
+        "{} is not empty, so nothing was created; choose another directory, or serve the market that is there",
+        path.display()
+    );
+    Err(CommandError::Usage(message))
 }
 
 /// Returns a path as an argument for a shell.

@@ -317,11 +317,10 @@ fn create_index(path: &Path) -> Result<(String, Index)> {
 }
 
 fn read_current(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path.join(CURRENT_FILE)) {
+    match private_files::if_found(fs::read_to_string(path.join(CURRENT_FILE))) {
         // A name is a UUID. Reject anything else, so that the file cannot point to another directory.
-        Ok(name) if Uuid::try_parse(name.trim()).is_ok() => Ok(Some(name.trim().to_owned())),
+        Ok(Some(name)) if Uuid::try_parse(name.trim()).is_ok() => Ok(Some(name.trim().to_owned())),
         Ok(_) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
         Err(error) => Err(directory_error(path, error)),
     }

@@ -107,8 +107,8 @@ pub fn list_had(reader: &Reader, team: TeamRowId, pairs: &[(Uuid, Uuid)]) -> Res
              AND (k.id = (SELECT v.task FROM task_versions v WHERE v.id = a.task_version)
                  OR k.taskset IN ({TASKSETS_OF_ASSET}))"
     );
-    let hex = |id: &Uuid| id.simple().to_string();
-    let pairs: Vec<[String; 2]> = pairs.iter().map(|(asset, task)| [hex(asset), hex(task)]).collect();
+    let hex_pair = |(asset, task): &(Uuid, Uuid)| [asset, task].map(row::hex_digits);
+    let pairs: Vec<[String; 2]> = pairs.iter().map(hex_pair).collect();
     reader.query_all(&sql, (row::to_json(&pairs)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

@@ -101,7 +101,7 @@ pub fn list_described(reader: &Reader, assets: &[(Uuid, Option<&str>)]) -> Resul
          FROM json_each(?1) j CROSS JOIN assets a ON a.uuid = unhex(j.value ->> 0)
          LEFT JOIN data_objects d ON d.asset = a.id LEFT JOIN uploads u ON u.id = d.upload
          LEFT JOIN data_structures s ON s.asset = a.id";
-    let wanted: Vec<_> = assets.iter().map(|(id, sha256)| (id.simple().to_string(), *sha256)).collect();
+    let wanted: Vec<_> = assets.iter().map(|(id, sha256)| (row::hex_digits(id), *sha256)).collect();
     reader.query_all(SQL, [row::to_json(&wanted)?], DescribedAsset::from_row)
 }
 

@@ -50,5 +50,10 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> error::Result<String> {
 
 /// Serializes IDs as a JSON array of their hexadecimal digits, from which statements read them with `json_each` and `unhex`.
 pub fn ids_to_json<'i>(ids: impl IntoIterator<Item = &'i Uuid>) -> error::Result<String> {
-    to_json(&ids.into_iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
+    to_json(&ids.into_iter().map(hex_digits).collect::<Vec<_>>())
+}
+
+/// Returns the hexadecimal digits of an ID, from which statements read it with `unhex`.
+pub fn hex_digits(id: &Uuid) -> String {
+    id.simple().to_string()
 }

@@ -12,7 +12,7 @@ use crate::{
         stages::Stage,
         teams::TeamRowId,
     },
-    store::changed_data,
+    store::{changed_data, row},
     string_enum::StringEnum,
 };
 
@@ -93,7 +93,7 @@ impl Query {
             fragment.and("i.stage = ?", [Value::Integer(stage as i64)]);
         }
         if !self.ids.is_empty() {
-            let ids: Vec<String> = self.ids.iter().map(|id| id.simple().to_string()).collect();
+            let ids: Vec<String> = self.ids.iter().map(row::hex_digits).collect();
             let sql = "i.asset IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))";
             fragment.and(sql, [json_value(&ids)]);
         }

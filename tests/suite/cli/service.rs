@@ -66,6 +66,7 @@ fn new_market_is_served_from_its_settings_file() {
     assert!(code == 1 && message.contains("cannot create missing/key"), "{message}");
     assert!(!directory.join("market/data/market.sqlite").exists());
     let created = stdout_of(&run(&["init", "market", "--key-file", "operator.key"], directory));
+    assert!(created.contains("Sign in with the key: http://127.0.0.1:8080/console\n"), "{created}");
     assert!(created.contains("marketplace serve --config") && !created.contains("mkt_"), "{created}");
     for file in ["market/marketplace.toml", "operator.key"] {
         assert_eq!(mode(&directory.join(file)), 0o600, "{file}");
