@@ -13,8 +13,14 @@ use crate::{
 /// Field with the ID of the newest unread notification when the list was shown: what was written later, nobody has seen.
 const NEWEST: &str = "newest";
 
-/// Field with the filters of the list, which shows them again after a notification was marked as read.
+/// Field with the filters of the list, which shows them again after notifications were marked as read.
 const LIST: &str = "list";
+
+/// The filter by whether notifications were read.
+const STATE: &str = "state";
+
+/// The value of this filter for notifications that were read.
+const READ: &str = "read";
 
 /// The filter by what notifications are about.
 const KIND: &str = "type";
@@ -45,14 +51,14 @@ impl List<Member> for Notifications {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter::choice("state", "Status", states),
+        ListFilter::choice(STATE, "Status", states),
         ListFilter::choice(KIND, "About", text::word_choices::<NotificationType>),
     ];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {
         let mut filters = request.record_filters_of(&[KIND]);
-        if let Some(state) = request.filters.get("state") {
-            filters = filters.with("unread", state == "unread");
+        if let Some(state) = request.filters.get(STATE) {
+            filters = filters.with("unread", state != READ);
         }
         team_records::page(reader, member, &filters, request.page)
     }
@@ -74,17 +80,21 @@ impl List<Member> for Notifications {
 }
 
 /// Returns the button that marks all notifications as read that were written before the newest one, and this one. It says so if the
-/// list leaves some of them out.
+/// list leaves some of them out. A list of those that were read already has no button.
 fn mark_all(context: &Context, newest: Uuid) -> Markup {
+    if context.query.get(STATE) == Some(READ) {
+        return Markup::default();
+    }
     let form = html! {
         input type="hidden" name=(NEWEST) value=(newest);
+        (list_field(context))
         button { "Mark all as read" @if context.query.get(KIND).is_some() { ", not only these" } }
     };
     fields::form_with_class(context, MarkAllRead::PATH, "row", &form)
 }
 
 fn states() -> Vec<(&'static str, String)> {
-    vec![("unread", "Unread".to_owned()), ("read", "Read".to_owned())]
+    vec![("unread", "Unread".to_owned()), (READ, "Read".to_owned())]
 }
 
 /// Shows the title. The title of an unread notification is a button: opening its subject marks it as read, and a link must not
@@ -106,11 +116,21 @@ fn path_of(id: Uuid, verb: &str) -> String {
     format!("{}/{id}/{verb}", paths::NOTIFICATIONS)
 }
 
+fn list_field(context: &Context) -> Markup {
+    let list = lists::shown_part::<_, Notifications>(&context.query).at("");
+    html! { input type="hidden" name=(LIST) value=(list); }
+}
+
+/// Returns the path of the list from which a form was sent, with its filters.
+fn list_of(fields: &Fields) -> String {
+    let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
+    lists::shown_part::<_, Notifications>(&list).at(paths::NOTIFICATIONS)
+}
+
 fn state(context: &Context, row: &Notification) -> Markup {
     let path = path_of(row.id, "read");
-    let list = lists::shown_part::<_, Notifications>(&context.query).at("");
     let form = html! {
-        input type="hidden" name=(LIST) value=(list);
+        (list_field(context))
         button.little.quiet { "Mark as read" span.out { ": " bdi { (row.title) } } }
     };
     html! {
@@ -201,7 +221,7 @@ impl Action<Member> for MarkAllRead {
         });
         let is_limited = mark.await? >= u64::from(MAX_READ_AT_ONCE);
         let notice = if is_limited { Notice::MarkedOldest } else { Notice::MarkedRead };
-        Ok(Answer::done(paths::NOTIFICATIONS, notice))
+        Ok(Answer::done(&list_of(fields), notice))
     }
 }
 
@@ -214,9 +234,7 @@ impl Action<Member> for MarkRead {
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         mark(visit, fields, visit.id(0)?).await?;
-        let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
-        let list = lists::shown_part::<_, Notifications>(&list);
-        Ok(Answer::done(&list.at(paths::NOTIFICATIONS), Notice::MarkedRead))
+        Ok(Answer::done(&list_of(fields), Notice::MarkedRead))
     }
 }
 
