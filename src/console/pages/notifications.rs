@@ -47,6 +47,7 @@ impl List<Member> for Notifications {
             Column::new(Head::text("Status"), state, |row| {
                 if row.is_read { "Read".to_owned() } else { "Unread".to_owned() }
             }),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

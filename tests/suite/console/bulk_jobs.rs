@@ -84,6 +84,10 @@ async fn many_assets_are_changed_by_jobs() {
     market.run_background();
     browser.get(&path).await.expect(200, "1,001 deleted");
     form(&browser, "delete").await.expect(200, "No assets are chosen");
+    // The file of the list identifies each change.
+    let file = browser.get("/console/inventory/changes?format=csv").await;
+    let id = path.split('?').next().unwrap().rsplit('/').next().unwrap();
+    file.expect(200, "Change,Status,Result,Started,Ended,ID\r\n").expect(200, &format!(",{id}\r\n"));
 }
 
 #[tokio::test]

@@ -121,6 +121,7 @@ async fn bids_are_declined_and_accepted_once() {
     let lines: Vec<_> = file.expect(200, "Vendor,Status,Tasks,Expected days").text.lines().skip(1).collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("Lumen Codeworks,Accepted,40,21,2"), "{lines:?}");
+    assert!(lines[0].ends_with(&format!(",{second}")), "{lines:?}");
     assert!(lines[1].starts_with("Lumen Codeworks,Declined,40,21,2"), "{lines:?}");
     browser.get(&format!("{path}/bids/{first}/accept")).await.expect(200, "You have declined the bid.");
     let elsewhere = format!("/console/opportunities/{}/bids/{second}/accept", Uuid::from_u128(9));

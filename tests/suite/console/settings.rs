@@ -122,7 +122,8 @@ async fn webhook_is_made_tested_paused_and_deleted() {
     browser.get(&format!("{page}/deliveries/{delivery}")).await.expect(200, "webhook.tested");
     shown.expect(200, &format!("{page}?format=csv"));
     let file = browser.get(&format!("{page}?format=csv")).await;
-    file.expect(200, "Event,Status,Time,Attempts\r\nWebhook: tested,");
+    file.expect(200, "Event,Status,Time,Attempts,ID\r\nWebhook: tested,")
+        .expect(200, &format!(",{delivery}\r\n"));
     let paused = [("form_key", "b"), ("status", "disabled")];
     assert_eq!(browser.post(&format!("{page}/status"), &paused).await.status(), 303);
     browser.get(&page).await.expect(200, "Paused");

@@ -105,6 +105,9 @@ async fn notifications_are_marked_as_read() {
     page.expect(200, "Mark as read");
     let button = regex::Regex::new("action=\"(/console/notifications/[^\"/]{36}/read)\"").unwrap();
     let one = button.captures(&page.text).expect("buttons of single notifications")[1].to_owned();
+    let file = browser.get("/console/notifications?state=unread&format=csv").await;
+    let id = one.rsplit('/').nth(1).unwrap();
+    file.expect(200, "Notification,Message,Received,Status,ID\r\n").expect(200, &format!(",Unread,{id}\r\n"));
     assert_eq!(
         browser.submit(&page, &one, &[]).await.location(),
         "/console/notifications?state=unread&notice=marked_read"

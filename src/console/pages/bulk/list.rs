@@ -27,6 +27,7 @@ impl List<Vendor> for BulkChanges {
             Column::words("Result", numbers),
             Column::moment(Head::number("Started"), |row| row.created_at),
             Column::optional_time("Ended", |row| row.completed_at, text::optional_moment),
+            Column::ids_in_file(|row| row.id),
         ]
     }
 

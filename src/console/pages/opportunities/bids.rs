@@ -117,6 +117,7 @@ pub fn heads() -> csv::Row {
         "Attached files",
         "Delivered tasksets",
         "Complete since",
+        "ID",
     ];
     heads.map(str::to_owned).to_vec()
 }
@@ -134,6 +135,7 @@ pub fn cells(bid: &Bid, names: &HashMap<Uuid, String>) -> csv::Row {
         files.join("\n"),
         tasksets.join("\n"),
         bid.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+        bid.id.to_string(),
     ]
 }
 

@@ -159,12 +159,13 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
 
 /// Answers with a file of all deliveries.
 async fn file(visit: &Visit<Member>, webhook: Uuid) -> Result<Answer> {
-    let heads = ["Event", "Status", "Time", "Attempts"].map(str::to_owned).to_vec();
+    let heads = ["Event", "Status", "Time", "Attempts", "ID"].map(str::to_owned).to_vec();
     csv::in_parts(visit, "deliveries", heads, None, move |reader, member, before: Option<Uuid>| {
         let found = team_webhooks::list_deliveries(reader, member, webhook, before, DELIVERIES_PER_PART)?;
         let row = |delivery: &Delivery| {
             let (event, (_, state)) = (event_text(delivery.event_type), state_words(delivery));
-            vec![event, state.to_owned(), delivery.created_at.to_string(), delivery.attempts.to_string()]
+            let (time, attempts) = (delivery.created_at.to_string(), delivery.attempts.to_string());
+            vec![event, state.to_owned(), time, attempts, delivery.id.to_string()]
         };
         let last = found.last().filter(|_| found.len() == DELIVERIES_PER_PART as usize);
         Ok(Part { next: last.map(|last| Some(last.id)), rows: found.iter().map(row).collect() })

@@ -40,6 +40,7 @@ async fn who_waits_longest_comes_first() {
     let lines: Vec<&str> = file.text.trim_end().lines().collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[1].starts_with("<b>Tides</b>,Seller house,Codebase,1,50.00,"), "{lines:?}");
+    assert!(lines[0].ends_with(",Round,ID") && lines[1].ends_with(&listing_id("b").to_string()), "{lines:?}");
     // One that comes back waits from then on, in another round.
     perform(&market, "b", Operation::RequestChanges);
     perform(&market, "b", Operation::Submit);

@@ -30,6 +30,7 @@ impl List<Operator> for ReviewQueue {
             Column::optional_money("Price, USD", |waiting| waiting.price),
             Column::moment(Head::number("Submitted"), |waiting| waiting.submitted_at),
             Column::figures("Round", |waiting| waiting.round.to_string()),
+            Column::ids_in_file(|waiting| waiting.id),
         ]
     }
 
