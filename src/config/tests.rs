@@ -86,6 +86,29 @@ const INVALID: &[(&str, &str, &[&str])] = &[
     ("[server]\npublic_url = \"https:///x\"", "server.public_url", &["\"https://x\""]),
     ("[server]\npublic_url = \"https://a.test/?b\"", "server.public_url", &["\"https://a.test/\""]),
     ("[server]\npublic_url = \"https://user:hidden@a.test\"", "server.public_url", &["user name"]),
+    // The path of a cookie ends at a semicolon, and a link that begins with two slashes leads to another host.
+    ("[server]\npublic_url = \"https://a.test/a;b/\"", "server.public_url", &["\"https://a.test/a%3Bb\""]),
+    (
+        "[server]\npublic_url = \"https://a.test//b.test\"",
+        "server.public_url",
+        &["\"https://a.test/b.test\""],
+    ),
+    (
+        "[server]\npublic_url = 'https://a.test\\b'",
+        "server.public_url",
+        &["write it as \"https://a.test/b\""],
+    ),
+    ("[server]\npublic_url = \"https://a.test/x/../b\"", "server.public_url", &["\"https://a.test/b\""]),
+    (
+        "[server]\npublic_url = \"https://a.test:8443/it's\"",
+        "server.public_url",
+        &["\"https://a.test:8443/it%27s\""],
+    ),
+    (
+        "[server]\npublic_url = \"https://ä.test/ö\"",
+        "server.public_url",
+        &["\"https://xn--4ca.test/%C3%B6\""],
+    ),
     ("[server]\nlisten = \"example.com:80\"", "server.listen", &["127.0.0.1:8080"]),
     (
         "[server]\ncors_origins = [\"*\", \"example.com\"]",
@@ -234,6 +257,7 @@ fn usual_forms_of_settings_are_valid() {
     for text in [
         DEFAULTS,
         "[server]\npublic_url = \"https://market.example.com/base/\"\ncors_origins = [\"https://a.test:8443\", \"http://localhost:3000/\"]",
+        "[server]\npublic_url = \"https://Market.example.com:443/a-b/c%20d/v1.0~x/\"",
         "[server]\ncors_origins = [\"*\"]\nlisten = \"8080\"",
         "[contact]\nname = \"API team\"\nurl = \"https://a.test/help?a=b#c\"\nemail = \"api@a.test\"",
         "[blobs]\nkind = \"s3\"\nendpoint = \"http://[::1]:9000\"\nbucket = \"my.files_1\"\nprefix = \"a/b/\"\naccess_key_id = \"AKIA/+=\"\nsecret_access_key = \"a/b+c=\"\nregion = \"auto\"",

@@ -2,6 +2,8 @@
 //!
 //! An error repeats the text unless it may contain a secret.
 
+use std::fmt::Write;
+
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
@@ -13,7 +15,7 @@ type Rule = fn(&str) -> Result<(), String>;
 
 /// The settings that are texts or lists of texts, unless their type alone says what they can be.
 pub(super) const RULES: [(&str, Rule); 43] = [
-    ("server.public_url", |text| optional(text, http_url)),
+    ("server.public_url", |text| optional(text, public_url)),
     ("server.cors_origins", origin),
     ("server.trusted_hosts", host),
     ("tls.certificate", |text| optional(text, path_of_file)),
@@ -83,6 +85,36 @@ fn http_url(text: &str) -> Result<(), String> {
         return not("a URL with http:// or https://", text, &with_scheme(text));
     };
     without_extras(text, &url)
+}
+
+/// The base URL of links. Its path is also that of cookies, a part of headers, and of commands that people copy.
+fn public_url(text: &str) -> Result<(), String> {
+    http_url(text)?;
+    let Some(url) = parse_http(text) else { return Ok(()) };
+    let (_, rest) = text.split_once("://").unwrap_or_default();
+    let path = rest.find(['/', '\\']).map_or("", |start| &rest[start..]).trim_end_matches('/');
+    let mut right = String::new();
+    for segment in url.path().split('/').filter(|segment| !segment.is_empty()) {
+        right.push('/');
+        push_encoded(segment, &mut right);
+    }
+    if text.is_ascii() && path == right {
+        return Ok(());
+    }
+    let what = "a URL in ASCII, whose path has only letters, digits, and -._~%+:@=, between single slashes";
+    not(what, text, &format!("{}{right}", url.origin().ascii_serialization()))
+}
+
+/// Adds a segment to a path, and encodes what a cookie, a header, or a command would not take as a part of it.
+fn push_encoded(segment: &str, path: &mut String) {
+    for byte in segment.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~%+:@=,".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            // Writing to a `String` does not fail.
+            let _ = write!(path, "%{byte:02X}");
+        }
+    }
 }
 
 /// The address of a page, which may have a query.
