@@ -111,7 +111,6 @@ pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt
     if let Some(names) = text.and_then(|text| names(text)) {
         names.buyer.clone_into(&mut buyer_name);
         names.vendor.clone_into(&mut purchase.vendor_name);
-        names.title.clone_into(&mut purchase.listing_title);
     }
     Ok(Receipt {
         purchase,

@@ -26,13 +26,12 @@ pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<Sale>> {
 
 /// Returns the statement of a sale of the team. A fixed number of statements of SQL.
 pub fn statement(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Statement> {
-    let mut sale: TeamSale = team_records::find(reader.rows, vendor, id)?;
+    let sale: TeamSale = team_records::find(reader.rows, vendor, id)?;
     let mut vendor_name = vendor.team().name.clone();
     let purchase = store::purchases::find(reader.rows, id)?.ok_or_else(|| Error::not_found("sale"))?;
     let agreement = store::agreements::find(reader.rows, purchase.row_id)?;
     if let Some(names) = agreement.as_ref().and_then(|agreement| names(&agreement.text)) {
         names.vendor.clone_into(&mut vendor_name);
-        names.title.clone_into(&mut sale.listing_title);
     }
     Ok(Statement { sale, vendor_name })
 }

@@ -9,6 +9,8 @@
 //!
 //! `contains_words(text, words)` is true if there is at least one word and the text contains all of the words, compared
 //! by the same key. Text without letters and digits is not a word.
+//!
+//! `agreed_title(text)` is the title of the listing in the text of an agreement, or of ordered terms; null if it has none.
 
 use marketplace_text::search_key;
 use rusqlite::{
@@ -17,7 +19,7 @@ use rusqlite::{
 };
 use uuid::Uuid;
 
-use crate::domain::aggregation::Statistics;
+use crate::domain::{aggregation::Statistics, agreements};
 
 /// Makes the functions known to a connection.
 pub(super) fn register(connection: &Connection) -> Result<()> {
@@ -34,6 +36,10 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
             words.as_str_or_null().map(|words| words_of(words.unwrap_or_default()))
         })?;
         Ok(contains_words(call.get_raw(0).as_str_or_null()?.unwrap_or_default(), &words))
+    })?;
+    connection.create_scalar_function("agreed_title", 1, flags, |call| {
+        let names = call.get_raw(0).as_str_or_null()?.and_then(agreements::names);
+        Ok(names.map(|names| names.title.to_owned()))
     })
 }
 
@@ -97,6 +103,19 @@ mod tests {
         assert_eq!(medians, [Some(5), Some(3), None]);
         let of_nothing = "SELECT median(1) WHERE FALSE";
         assert_eq!(connection.query_row(of_nothing, [], |row| row.get::<_, Option<i64>>(0)).unwrap(), None);
+    }
+
+    #[test]
+    fn agreed_title_is_that_of_the_agreement() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let title = |text: Option<&str>| {
+            let sql = "SELECT agreed_title(?1)";
+            connection.query_row(sql, [text], |row| row.get::<_, Option<String>>(0)).unwrap()
+        };
+        let text = "Agreement 1\nBuyer: B\nVendor: V\nListing: Listing: x\nListing ID: 2\n";
+        assert_eq!(title(Some(text)).as_deref(), Some("Listing: x"));
+        assert_eq!([title(Some("Terms")), title(None)], [None, None]);
     }
 
     #[test]

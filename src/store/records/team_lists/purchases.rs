@@ -19,7 +19,7 @@ pub struct TeamPurchase {
     pub id: Uuid,
     /// ID of the listing.
     pub listing: Uuid,
-    /// Title of the listing.
+    /// Title of the listing that the buyer agreed to, or else the present one.
     pub listing_title: String,
     /// Whether the team can see the listing.
     pub listing_is_visible: bool,
@@ -62,12 +62,17 @@ impl TeamPurchase {
     }
 }
 
+/// The title in the agreement, or in the terms that a pending purchase was ordered with.
+const TITLE: &str = "coalesce(agreed_title(coalesce(agreed.text, ordered.text)), l.title)";
+
 impl TeamRecord for TeamPurchase {
-    /// `text` is a part of the listing's title, and `since` and `end` are microseconds.
+    /// `text` is a part of this title, and `since` and `end` are microseconds.
     const LIST: &'static TeamRecords = &Records {
         name: "purchase",
         columns: &[
-            "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, (SELECT",
+            "p.uuid AS id, l.uuid AS listing,",
+            TITLE,
+            "AS listing_title, (SELECT",
             LISTING_IS_VISIBLE,
             "FROM purchases d WHERE d.id = p.id) AS listing_is_visible, v.name AS vendor_name, p.kind, p.status, p.pay_with,
              p.exclusive AS is_exclusive, p.scope ->> 'mode' AS scope, p.price_cents AS price, p.buyer_fee_cents AS buyer_fee, o.uuid AS offer,
@@ -75,7 +80,9 @@ impl TeamRecord for TeamPurchase {
         ],
         tables: &["purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
              LEFT JOIN offers o ON o.id = p.offer
-             LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id"],
+             LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id
+             LEFT JOIN agreements agreed ON agreed.purchase = p.id
+             LEFT JOIN ordered_terms ordered ON ordered.purchase = p.id AND p.status = 'pending'"],
         row_id: "p.id",
         id: "p.uuid",
         condition: None,
@@ -85,7 +92,7 @@ impl TeamRecord for TeamPurchase {
             ("pay_with", Filter::OneOf("p.pay_with")),
             ("scope", Filter::OneOf("p.scope ->> 'mode'")),
             ("listing", Filter::RefersTo("p.listing", "listings")),
-            ("text", Filter::Contains("l.title")),
+            ("text", Filter::Contains(TITLE)),
             ("since", Filter::Matches("p.created_at >= ?")),
             ("end", Filter::Matches("p.created_at < ?")),
         ],

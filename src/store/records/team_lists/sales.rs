@@ -16,7 +16,7 @@ pub struct TeamSale {
     pub id: Uuid,
     /// ID of the listing.
     pub listing: Uuid,
-    /// Title of the listing.
+    /// Title of the listing that the buyer agreed to, or else the present one.
     pub listing_title: String,
     /// Kind of purchase.
     pub kind: PurchaseKind,
@@ -71,13 +71,18 @@ impl TeamSale {
     }
 }
 
+/// The title in the agreement.
+const TITLE: &str = "coalesce(agreed_title(agreed.text), l.title)";
+
 impl TeamRecord for TeamSale {
-    /// `text` is a part of the listing's title, and `since` and `end` are microseconds. The unary pluses keep SQLite from using
+    /// `text` is a part of this title, and `since` and `end` are microseconds. The unary pluses keep SQLite from using
     /// the indexes of statuses, kinds, and payments, which contain the purchases of all teams.
     const LIST: &'static TeamRecords = &Records {
         name: "sale",
         columns: &[
-            "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
+            "p.uuid AS id, l.uuid AS listing,",
+            TITLE,
+            "AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
              p.scope ->> 'mode' AS scope,
              (SELECT count(*) FROM purchase_assets a WHERE a.purchase = p.id) AS assets,
              p.price_cents AS price, p.platform_fee_cents AS platform_fee, o.uuid AS offer, p.paid_at,
@@ -89,7 +94,8 @@ impl TeamRecord for TeamSale {
                  WHERE e.purchase = p.id) AS taken,
              p.refunded_at",
         ],
-        tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],
+        tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer
+             LEFT JOIN agreements agreed ON agreed.purchase = p.id"],
         row_id: "p.id",
         id: "p.uuid",
         condition: Some("+p.status IN ('completed', 'refunded')"),
@@ -97,7 +103,7 @@ impl TeamRecord for TeamSale {
             ("status", Filter::OneOf("+p.status")),
             ("kind", Filter::OneOf("+p.kind")),
             ("listing", Filter::RefersTo("p.listing", "listings")),
-            ("text", Filter::Contains("l.title")),
+            ("text", Filter::Contains(TITLE)),
             ("since", Filter::Matches("p.paid_at >= ?")),
             ("end", Filter::Matches("p.paid_at < ?")),
         ],

@@ -278,6 +278,28 @@ async fn receipt_has_the_names_at_the_time_of_the_purchase() {
 }
 
 #[tokio::test]
+async fn list_has_the_titles_of_the_receipts() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let bought = made(&buy(&browser, "plain", "").await, "bought");
+    let ordered = made(&buy(&browser, "dear", "pay_with=invoice").await, "ordered");
+    for listing in ["plain", "dear"] {
+        perform(&market, listing, Operation::Unpublish);
+        change_listing(&market, listing, |fields| fields.title = format!("Another {listing}"));
+    }
+    for (receipt, title) in [(&bought, "Listing plain"), (&ordered, "Listing dear")] {
+        browser.get(receipt).await.expect(200, &format!("<bdi>{title}</bdi>"));
+        for format in ["", "&format=csv"] {
+            let list = |text: &str| format!("/console/purchases?text={text}{format}");
+            browser.get(&list("listing")).await.expect(200, title);
+            let other = browser.get(&list("another")).await;
+            let id = id_of(receipt).to_string();
+            assert!(other.status() == 200 && !other.text.contains(&id), "{}", other.visible());
+        }
+    }
+}
+
+#[tokio::test]
 async fn receipt_has_the_proof_of_the_log_within_an_hour() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;

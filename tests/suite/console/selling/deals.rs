@@ -370,6 +370,13 @@ async fn statement_has_the_names_at_the_time_of_the_sale() {
     let page = browser.get(&format!("/console/selling/sales/{}", sold.id)).await;
     page.expect(200, "<bdi>Listing l0</bdi>").expect(200, "<bdi>Seller house</bdi>");
     assert!(!page.visible().contains("Another title"), "{}", page.visible());
+    // So has the list, its file, and its filter.
+    for format in ["", "&format=csv"] {
+        let list = |text: &str| format!("/console/selling/sales?text={text}{format}");
+        browser.get(&list("listing+l0")).await.expect(200, "Listing l0");
+        let other = browser.get(&list("another")).await;
+        assert!(other.status() == 200 && !other.text.contains(&sold.id.to_string()), "{}", other.visible());
+    }
 }
 
 /// A refund of another sale can take the earnings of a sale from its hold. Then they never become available.
