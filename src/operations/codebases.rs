@@ -8,9 +8,10 @@ use crate::{
         assets::{ArtifactStatus, Exclusivity, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         problems::Problems,
+        repository_addresses::find_name_fault,
         row_ids::{AssetRowId, GroupRowId, UploadRowId},
     },
-    error::{Error, LocSegment, MAX_PROBLEMS, Result},
+    error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
     market::{CheckContext, Writer},
     request_problems::ProblemsExt,
     store::{
@@ -26,6 +27,16 @@ pub struct LinkRequest {
     pub channel: RepositoryChannel,
     /// Full name of the repository, `owner/name`.
     pub repo_full_name: String,
+}
+
+impl LinkRequest {
+    /// Adds what is wrong with the request to `problems`. `path` leads to it in the body.
+    pub fn check(&self, path: &[&str], problems: &mut Problems) {
+        if let Some(fault) = find_name_fault(self.channel, &self.repo_full_name) {
+            let path = [path, &["repo_full_name"]].concat();
+            problems.push(Problem::body(&path, "value_error", format!("`repo_full_name` {fault}.")));
+        }
+    }
 }
 
 /// Returns a codebase to create. Fails with all problems. `problems` has those with the body so far.

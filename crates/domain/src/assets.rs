@@ -71,6 +71,13 @@ impl Channel {
     }
 }
 
+impl RepositoryChannel {
+    /// Whether names of repositories can have subgroups between the owner and the name.
+    pub const fn has_subgroups(self) -> bool {
+        matches!(self, RepositoryChannel::Gitlab)
+    }
+}
+
 impl From<RepositoryChannel> for Channel {
     fn from(channel: RepositoryChannel) -> Channel {
         match channel {

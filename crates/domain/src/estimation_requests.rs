@@ -7,6 +7,7 @@ use super::{
     estimations::RepositoryMetrics,
     patterns::is_repository_name,
     problems::Problems,
+    repository_addresses::find_name_fault,
 };
 use crate::problem::Problem;
 
@@ -40,9 +41,12 @@ pub enum Reading {
 impl EstimationRequest {
     /// Adds what is wrong with the request to `problems`.
     pub fn check(&self, problems: &mut Problems) {
+        let path = ["repo_full_name"];
         if !is_repository_name(&self.repo_full_name) {
             let message = "`repo_full_name` must have the pattern owner/name, and 3 to 200 characters.";
-            problems.push(Problem::body(&["source", "repo_full_name"], "string_pattern_mismatch", message));
+            problems.push(Problem::body(&path, "string_pattern_mismatch", message));
+        } else if let Some(fault) = find_name_fault(self.channel, &self.repo_full_name) {
+            problems.push(Problem::body(&path, "value_error", format!("`repo_full_name` {fault}.")));
         }
     }
 

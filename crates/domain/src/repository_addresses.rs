@@ -33,19 +33,37 @@ pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String
     if segments.clone().any(|segment| [".", ".."].contains(&segment)) {
         return None;
     }
-    let segments: Vec<&str> = match channel {
-        // Groups can be nested. A hyphen separates the name from the page of the repository.
-        RepositoryChannel::Gitlab => segments.take_while(|segment| *segment != "-").collect(),
-        RepositoryChannel::Github | RepositoryChannel::Bitbucket => segments.take(2).collect(),
+    let segments: Vec<&str> = if channel.has_subgroups() {
+        // A hyphen separates the name from the page of the repository.
+        segments.take_while(|segment| *segment != "-").collect()
+    } else {
+        segments.take(2).collect()
     };
     let name = segments.join("/");
     let name = name.strip_suffix(".git").unwrap_or(&name);
     is_repository_name(name).then(|| (channel, name.to_owned()))
 }
 
+/// Returns why a host cannot have a repository with this full name; `None` if it can, or if this is no full name at all.
+pub fn find_name_fault(channel: RepositoryChannel, full_name: &str) -> Option<&'static str> {
+    let is_in_subgroup = full_name.split('/').nth(2).is_some();
+    let fault = "must have the pattern owner/name, since only GitLab has subgroups";
+    (is_in_subgroup && !channel.has_subgroups()).then_some(fault)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::string_enum::StringEnum;
+
+    #[test]
+    fn only_gitlab_has_subgroups() {
+        for channel in RepositoryChannel::ALL.iter().copied() {
+            assert_eq!(find_name_fault(channel, "acme/ledger"), None);
+            let is_gitlab = channel == RepositoryChannel::Gitlab;
+            assert_eq!(find_name_fault(channel, "acme/led/ger").is_none(), is_gitlab, "{}", channel.as_str());
+        }
+    }
 
     #[test]
     fn addresses_are_read_as_people_copy_them() {

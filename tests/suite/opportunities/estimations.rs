@@ -180,8 +180,9 @@ async fn request_names_a_repository_and_an_own_asset() {
         ..request
     };
     for (invalid, problems) in [
-        (source("acme"), "source.repo_full_name string_pattern_mismatch"),
-        (source("../secret"), "source.repo_full_name string_pattern_mismatch"),
+        (source("acme"), "repo_full_name string_pattern_mismatch"),
+        (source("../secret"), "repo_full_name string_pattern_mismatch"),
+        (source("acme/led/ger"), "repo_full_name value_error"),
         (asset("theirs", source("acme/x")), "inventory_asset_id unknown_reference"),
         (
             asset("code", EstimationRequest { sku: Kind::RawData, ..source("acme/x") }),

@@ -87,6 +87,10 @@ async fn codebase_can_be_created_with_linked_data() {
             json!({"channel": "github", "repo_full_name": "ledger"}),
             "body.data.repo_full_name string_pattern_mismatch",
         ),
+        (
+            json!({"channel": "github", "repo_full_name": "acme/led/ger"}),
+            "body.data.repo_full_name value_error",
+        ),
         (json!({"channel": "github"}), "body.data.repo_full_name missing"),
         (json!({"channel": "github", "repo_full_name": "a/b", "url": "x"}), "body.data.url extra_forbidden"),
     ] {
@@ -94,6 +98,16 @@ async fn codebase_can_be_created_with_linked_data() {
         assert_eq!(seller_call(&market, "POST", "codebases", body.clone()).await.problems(), [problem]);
     }
     assert_eq!(seller_get(&market, "codebases").await["total"], 1);
+    // The same if the repository is linked later. Only GitLab has subgroups.
+    body.as_object_mut().unwrap().remove("data");
+    body["title"] = json!("Linked later");
+    let row = seller_post(&market, "codebases", body).await;
+    let link = |channel: &str| json!({"channel": channel, "repo_full_name": "acme/led/ger"});
+    for channel in ["github", "bitbucket"] {
+        let rejection = seller_call(&market, "POST", &format!("{}/data", path(&row)), link(channel)).await;
+        assert_eq!(rejection.problems(), ["body.repo_full_name value_error"], "{channel}");
+    }
+    seller_post(&market, &format!("{}/data", path(&row)), link("gitlab")).await;
 }
 
 /// "PATCH changes only supplied fields; nullable fields clear with null, arrays with [] and maps with {}."

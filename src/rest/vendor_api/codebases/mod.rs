@@ -111,12 +111,18 @@ impl CodebasesApi {
     ) -> JsonResult<Codebase, 201> {
         let CodebaseIn { row, data } = body.value;
         let link = data.and_then(RepositoryLink::into_request);
+        let checked_link = link.clone();
         idempotent
             .write(
                 &call.served,
                 call.access,
                 body.source,
-                move |context, vendor, problems| codebases::check_new(context, vendor, row.into(), problems),
+                move |context, vendor, mut problems| {
+                    if let Some(link) = &checked_link {
+                        link.check(&["data"], &mut problems);
+                    }
+                    codebases::check_new(context, vendor, row.into(), problems)
+                },
                 move |writer, vendor, asset| {
                     codebases::create(writer, vendor, &asset, link.as_ref())
                         .map(|asset| Codebase::from(&asset))
@@ -249,7 +255,12 @@ impl CodebasesApi {
             call,
             idempotent,
             body.source,
-            move |_, _, problems| problems.into_result_of(link),
+            move |_, _, mut problems| {
+                if let Some(link) = &link {
+                    link.check(&[], &mut problems);
+                }
+                problems.into_result_of(link)
+            },
             move |writer, vendor, link| codebases::attach_repository(writer, vendor, asset_id.0, &link),
         )
         .await
