@@ -1,9 +1,8 @@
 //! Measures how much of a codebase is binary files, such as images, models, and programs.
 
-use super::{
-    Check, Chunk, FileAction, Finding, Rule,
-    samples::{Share, with_noun},
-};
+use marketplace_domain::written::counted;
+
+use super::{Check, Chunk, FileAction, Finding, Rule, samples::Share};
 use crate::contents::{Entry, Root, quoted};
 
 /// At most half of the bytes are in binary files.
@@ -55,7 +54,7 @@ impl Check for BinaryShare {
             return Vec::new();
         }
         let share = Share { part: self.binary_bytes, total: self.total_bytes };
-        let files = with_noun(self.binary_files, "binary file", "binary files");
+        let files = counted(self.binary_files, "binary file", "binary files");
         let mut message = format!("{share} of the bytes are in {files}.");
         if let Some((size, path)) = self.largest {
             message = format!("{message} The largest one, {}, has {size} bytes.", quoted(&path));

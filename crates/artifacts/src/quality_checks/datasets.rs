@@ -10,10 +10,7 @@ use marketplace_domain::{
     written::{counted, grouped},
 };
 
-use super::{
-    Check, Chunk, FileAction, Finding, Place, Role, Rule,
-    samples::{Samples, with_noun},
-};
+use super::{Check, Chunk, FileAction, Finding, Place, Role, Rule, samples::Samples};
 use crate::{
     contents::{Entry, Root, quoted},
     datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
@@ -227,7 +224,7 @@ impl Datasets {
         if !self.too_large.is_empty() {
             large = format!(" Too large to check: {}.", self.too_large);
         }
-        let files = with_noun(self.files, "file", "files");
+        let files = counted(self.files, "file", "files");
         if !self.unreadable.is_empty() {
             let count = self.unreadable.count();
             let message = format!("{count} of {files} cannot be read: {}.{large}", self.unreadable);
@@ -249,7 +246,7 @@ impl Datasets {
             let message = format!("The tables have no rows: {}. Include the data.", self.without_rows);
             return Finding::failed(&DATASET_READABLE, &message);
         }
-        let mut message = format!("Read {files} with {}.", with_noun(self.rows, "row", "rows"));
+        let mut message = format!("Read {files} with {}.", counted(self.rows, "row", "rows"));
         if !self.without_rows.is_empty() {
             message = format!("{message} Without rows: {}.", self.without_rows);
         }
@@ -271,7 +268,7 @@ impl Datasets {
             );
             return Some(Finding::failed(&SCHEMA_CONSISTENT, &message));
         }
-        let parts = with_noun(self.compared_files, "file has", "files have");
+        let parts = counted(self.compared_files, "file has", "files have");
         let message = format!("{parts} the same columns as the first file of the table.{rest}");
         (self.compared_files > 0).then(|| Finding::passed(&SCHEMA_CONSISTENT, &message))
     }

@@ -1,9 +1,8 @@
 //! Checks that no file of an archive is encrypted.
 
-use super::{
-    Check, FileAction, Finding, Role, Rule,
-    samples::{Samples, with_noun},
-};
+use marketplace_domain::written::counted;
+
+use super::{Check, FileAction, Finding, Role, Rule, samples::Samples};
 use crate::contents::{Entry, Root};
 
 /// No file needs a password.
@@ -30,7 +29,7 @@ impl Check for Encryption {
         if found.is_empty() {
             return vec![Finding::passed(&NO_ENCRYPTED_ENTRIES, "No file needs a password.")];
         }
-        let count = with_noun(found.count(), "file needs", "files need");
+        let count = counted(found.count(), "file needs", "files need");
         let message = format!("{count} a password: {found}. Pack the archive without a password.");
         let finding = Finding::failed(&NO_ENCRYPTED_ENTRIES, &message);
         vec![finding.with(Role::Cause, "needs a password", found)]

@@ -1,6 +1,8 @@
 //! Commits that the history of a repository ignores: commits with unusual headers, and commits in the future.
 
-use super::{Finding, Rule, samples::with_noun};
+use marketplace_domain::written::counted;
+
+use super::{Finding, Rule};
 use crate::git::{History, UnusualCommits};
 
 /// Authors and dates of all commits are part of the history.
@@ -10,7 +12,7 @@ pub static HISTORY_READ: Rule =
 /// Returns the finding about the history of a repository that was read at the day `today`. `None` if there is nothing to
 /// say.
 pub fn finding(history: History, unusual: UnusualCommits, today: &str) -> Option<Finding> {
-    let commits = with_noun(history.commits, "commit", "commits");
+    let commits = counted(history.commits, "commit", "commits");
     let share = |count: u64| format!("{count} of {commits} {}", if count == 1 { "has" } else { "have" });
     let mut sentences = Vec::new();
     if unusual.unusual_headers > 0 {

@@ -3,10 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::{
-    Check, FileAction, Finding, Role, Rule, Source,
-    samples::{Samples, with_noun},
-};
+use marketplace_domain::written::counted;
+
+use super::{Check, FileAction, Finding, Role, Rule, Source, samples::Samples};
 use crate::{
     contents::{ArchiveProblem, Entry, EntryKind, Root, version_control_directory},
     lfs_pointers,
@@ -78,11 +77,11 @@ impl Integrity {
         };
         let mut problems = Vec::new();
         if !self.unreadable.is_empty() {
-            let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
+            let (count, files) = (self.unreadable.count(), counted(self.files, "file", "files"));
             problems.push(format!("{count} of {files} cannot be read: {}. {advice}", self.unreadable));
         }
         if !self.pointers.is_empty() {
-            let files = with_noun(self.pointers.count(), "file is a pointer", "files are pointers");
+            let files = counted(self.pointers.count(), "file is a pointer", "files are pointers");
             problems.push(format!(
                 "{files} of Git LFS without the content of the file: {}. {pointer_advice}",
                 self.pointers
@@ -92,7 +91,7 @@ impl Integrity {
             problems.push(format!("Too large to check: {}. Split such files.", self.too_large));
         }
         if !self.clashing.is_empty() {
-            let files = with_noun(self.clashing.count(), "file has", "files have");
+            let files = counted(self.clashing.count(), "file has", "files have");
             problems.push(format!(
                 "{files} the name of another file or directory in an archive: {}. Rename them.",
                 self.clashing
@@ -161,11 +160,11 @@ impl Check for Integrity {
         let mut sentences = self.problems();
         let is_passed = sentences.is_empty();
         if is_passed {
-            let count = with_noun(self.read_files, "file was", "files were");
+            let count = counted(self.read_files, "file was", "files were");
             sentences.push(format!("{count} read to the end."));
         }
         if !self.left_out.is_empty() {
-            let files = with_noun(self.left_out.count(), "file that is", "files that are");
+            let files = counted(self.left_out.count(), "file that is", "files that are");
             sentences.push(format!("Left out {files} not data: {}.", self.left_out));
         }
         if !self.version_control.is_empty() {

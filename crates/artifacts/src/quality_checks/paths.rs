@@ -1,10 +1,9 @@
 //! Checks that no path or link points outside the data, and that an archive does not unpack to far more than
 //! its size.
 
-use super::{
-    Check, FileAction, Finding, Role, Rule, Source,
-    samples::{Samples, with_noun},
-};
+use marketplace_domain::written::counted;
+
+use super::{Check, FileAction, Finding, Role, Rule, Source, samples::Samples};
 use crate::contents::{ArchiveProblem, Entry, EntryKind, Root};
 
 /// No path or link points outside the data.
@@ -84,7 +83,7 @@ impl Check for Paths {
             sentences.push("Every path stays inside the root.".to_owned());
         }
         if !self.submodules.is_empty() {
-            let count = with_noun(self.submodules.count(), "submodule is", "submodules are");
+            let count = counted(self.submodules.count(), "submodule is", "submodules are");
             sentences.push(format!("{count} not part of the data: {}.", self.submodules));
         }
         let link = match self.source {

@@ -114,11 +114,6 @@ impl fmt::Display for Share {
     }
 }
 
-/// Formats a count with the singular or plural form of a noun.
-pub fn with_noun(count: u64, singular: &str, plural: &str) -> String {
-    format!("{count} {}", if count == 1 { singular } else { plural })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

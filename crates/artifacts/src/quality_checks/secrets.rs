@@ -8,13 +8,14 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use marketplace_domain::written::counted;
 use nosecrets_rules::Rule as RuleDefinition;
 use regex::bytes::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
 
 use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
-    samples::{Samples, masked, with_noun},
+    samples::{Samples, masked},
     window::{View, Window},
     words::words,
 };
@@ -358,15 +359,15 @@ impl Check for Secrets {
         if is_passed {
             sentences.push("No private keys or tokens of known providers were found.".to_owned());
         } else {
-            let count = with_noun(self.found.count(), "secret", "secrets");
+            let count = counted(self.found.count(), "secret", "secrets");
             sentences.push(format!("{count}: {}. Revoke any that still work, and remove them.", self.found));
         }
         if !self.weak_matches.is_empty() {
-            let count = with_noun(self.weak_matches.count(), "value looks", "values look");
+            let count = counted(self.weak_matches.count(), "value looks", "values look");
             sentences.push(format!("{count} like a password or key; this does not fail the check."));
         }
         if !self.test_keys.is_empty() {
-            let count = with_noun(self.test_keys.count(), "private key", "private keys");
+            let count = counted(self.test_keys.count(), "private key", "private keys");
             sentences.push(format!(
                 "{count} in test or example files, recognized by a path with `test`, `fixture`, `example` \
                  or a similar word; this does not fail the check."

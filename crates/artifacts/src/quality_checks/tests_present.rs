@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use marketplace_domain::written::counted;
 use regex::bytes::Regex;
 
 use super::{
     Check, Chunk, FileAction, Finding, Rule,
-    samples::{Samples, Share, with_noun},
+    samples::{Samples, Share},
     words::words,
 };
 use crate::contents::{Entry, EntryKind, Root, split_path};
@@ -89,7 +90,7 @@ impl Check for TestsPresent {
         if !self.applies {
             return Vec::new();
         }
-        let count = with_noun(self.source_files, "source file", "source files");
+        let count = counted(self.source_files, "source file", "source files");
         vec![if self.tests.is_empty() {
             let message = format!(
                 "No tests were found in {count}. Add tests. They are recognized by their directory (such as \
