@@ -6,6 +6,7 @@
 
 pub mod encoding;
 mod letters;
+pub mod numbers;
 pub mod similar_names;
 mod visibility;
 

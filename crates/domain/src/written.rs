@@ -1,5 +1,7 @@
 //! Amounts, numbers, shares, days, and moments as people read them: on pages, in notifications, and in messages.
 
+pub use marketplace_text::numbers::{counted, grouped};
+
 use crate::{money::Cents, time::Timestamp};
 
 /// Returns an amount with cents, such as `$1,450.50`.
@@ -7,24 +9,6 @@ pub fn money(amount: Cents) -> String {
     let cents = amount.0.unsigned_abs();
     let sign = if amount.0 < 0 { "−" } else { "" };
     format!("{sign}${}.{:02}", grouped(cents / 100), cents % 100)
-}
-
-/// Returns a number with its thousands separated.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Returns a number and a noun, such as `1 codebase` and `2 codebases`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// Returns a share of 1 in percent, such as `74.4%`. Only nothing is `0%`, and only all is `100%`.

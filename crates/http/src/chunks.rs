@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::{BodyExt, combinators::BoxBody};
+use marketplace_text::numbers::counted;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{ConnectionSettings, Refusal, min_rate::MinRate};
@@ -71,7 +72,8 @@ impl Chunks {
                         && now >= deadline
                     {
                         return Err(Refusal::TooSlow(format!(
-                            "The body was not complete after {seconds} seconds. Send it faster."
+                            "The body was not complete after {}. Send it faster.",
+                            counted(seconds.into(), "second", "seconds")
                         )));
                     }
                     self.next_check = self.rate.record(0, now);

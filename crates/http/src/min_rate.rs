@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use marketplace_text::numbers::counted;
 use tokio::time::Instant;
 
 use crate::{ConnectionSettings, Refusal};
@@ -74,9 +75,9 @@ impl MinRate {
     /// Returns the refusal of a request body that is too slow.
     pub fn refusal(&self) -> Refusal {
         Refusal::TooSlow(format!(
-            "The body arrived too slowly. Send it again, with at least {} bytes every {} seconds.",
-            self.min_bytes,
-            self.window.as_secs()
+            "The body arrived too slowly. Send it again, with at least {} every {}.",
+            counted(self.min_bytes, "byte", "bytes"),
+            counted(self.window.as_secs(), "second", "seconds")
         ))
     }
 }
@@ -114,6 +115,19 @@ mod tests {
         );
         let unlimited = ConnectionSettings { min_bytes_per_second: 0, ..settings };
         assert_eq!(second_of_end(&unlimited, |_| 0), None);
+    }
+
+    #[test]
+    fn refusal_says_what_is_fast_enough() {
+        let settings = ConnectionSettings {
+            min_bytes_per_second: 1,
+            rate_window_seconds: 1,
+            ..ConnectionSettings::default()
+        };
+        let Refusal::TooSlow(message) = MinRate::new(&settings).refusal() else {
+            panic!("the body was too slow")
+        };
+        assert!(message.ends_with("with at least 1 byte every 1 second."), "{message}");
     }
 
     #[test]

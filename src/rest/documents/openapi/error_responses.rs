@@ -92,7 +92,7 @@ const ERROR_RESPONSES: [ErrorResponse; 15] = [
         description: "The request body did not arrive in time, or too slowly.",
         example: || {
             Error::RequestTimeout(
-                "The body arrived too slowly. Send it again, with at least 10240 bytes every 10 seconds."
+                "The body arrived too slowly. Send it again, with at least 10,240 bytes every 10 seconds."
                     .to_owned(),
             )
         },
