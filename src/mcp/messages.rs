@@ -1,7 +1,8 @@
 //! JSON-RPC messages of clients: errors for invalid messages, and batches.
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestMetaObject,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, GetMeta, JsonRpcMessage,
+    ProtocolVersion, RequestMetaObject,
 };
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, value::RawValue};
@@ -88,6 +89,24 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
         },
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => ClientMessage::Other,
     })
+}
+
+/// Whether a message is the first request of a connection over streams. Before it, the library answers some requests, but ends
+/// the connection at a notification or a response.
+pub fn begins_connection(message: &[u8]) -> bool {
+    let Ok(JsonRpcMessage::Request(request)) = serde_json::from_slice::<ClientJsonRpcMessage>(message) else {
+        return false;
+    };
+    match request.request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let is_known = |revision| ProtocolVersion::KNOWN_VERSIONS.contains(&revision);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(is_known)
+        }
+    }
 }
 
 /// Returns the message about a method whose parameters cannot be parsed; `None` if there is no such method. Requests that name

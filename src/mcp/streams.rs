@@ -1,5 +1,6 @@
 //! The agent server over a pair of streams, with one message per line. Adds what the MCP library lacks: invalid lines get the
-//! same errors as over HTTP, batches are answered, and the notice of an answer comes first.
+//! same errors as over HTTP, batches are answered, notifications may come before the first request, and the notice of an answer
+//! comes first.
 
 use std::{
     io,
@@ -30,6 +31,8 @@ pub struct Connection<W> {
 struct Batches {
     /// The revision of the protocol that was agreed on; empty before.
     revision: String,
+    /// Whether the first request of the connection was passed on.
+    has_begun: bool,
     open: Vec<Batch>,
 }
 
@@ -112,10 +115,15 @@ impl<W: AsyncWrite + Send + Unpin> Connection<W> {
                 let batch = batch.map_err(|error| messages::error_response(&[], &error))?;
                 Ok(batches.begin(batch.iter().map(|message| message.get().as_bytes())))
             }
-            None => match batches.pass(line) {
-                Ok(_) => Ok([line, b"\n"].concat()),
-                Err(error) => Err(messages::error_response(line, &error)),
-            },
+            None => {
+                let message = batches.pass(line).map_err(|error| messages::error_response(line, &error))?;
+                let is_request = matches!(message, ClientMessage::Request(_));
+                if is_request && !batches.has_begun {
+                    batches.has_begun = messages::begins_connection(line);
+                }
+                // Before the first request, nothing waits for a notification or a response.
+                Ok(if is_request || batches.has_begun { [line, b"\n"].concat() } else { Vec::new() })
+            }
         }
     }
 
@@ -285,7 +293,7 @@ mod tests {
     const CANCEL_1: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
 
     fn batches() -> Batches {
-        Batches { revision: REVISION_WITH_BATCHES.to_owned(), open: Vec::new() }
+        Batches { revision: REVISION_WITH_BATCHES.to_owned(), ..Batches::default() }
     }
 
     #[test]

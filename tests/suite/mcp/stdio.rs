@@ -188,6 +188,43 @@ fn assert_answers_batch(responses: &Value) {
 }
 
 #[tokio::test]
+async fn notifications_and_responses_may_come_before_the_first_request() {
+    let market = TestMarket::demo();
+    let early = [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/unknown"}),
+        json!({"jsonrpc": "2.0", "id": 7, "result": {}}),
+    ];
+    let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
+    for message in &early {
+        agent.send(message).await;
+        assert_eq!(agent.request("ping", json!({})).await["result"], json!({}), "{message}");
+    }
+    agent.initialize().await;
+    agent.call("get_wallet", json!({})).await;
+    agent.finish().await;
+
+    let meta = |revision: &str| {
+        json!({
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        })
+    };
+    let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
+    for (method, revision) in [("server/discover", "2026-07-28"), ("tools/list", "2999-01-01")] {
+        agent.request(method, json!({"_meta": meta(revision)})).await;
+        for message in &early {
+            agent.send(message).await;
+        }
+    }
+    let listed = agent.request("tools/list", json!({"_meta": meta("2026-07-28")})).await;
+    assert!(listed["result"]["tools"].is_array(), "{listed}");
+    agent.finish().await;
+}
+
+#[tokio::test]
 async fn agent_sees_concurrent_writes() {
     let market = TestMarket::demo();
     let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
