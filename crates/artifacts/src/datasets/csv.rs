@@ -15,8 +15,9 @@ use super::{
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
 pub const HEAD_BYTES: usize = 65_536;
 
-/// Number of rows at the beginning from which column types are detected.
-const TYPE_SAMPLE_ROWS: usize = 50;
+/// Number of rows at the beginning from which the delimiter and the header are detected, besides the first one. The types of the
+/// columns are those of all rows of the head.
+const FORM_SAMPLE_ROWS: usize = 50;
 
 /// Number of inspected bytes of a field: at least the length of the longest column name.
 const MAX_FIELD_BYTES: usize = 4 * MAX_COLUMN_NAME_CHARS;
@@ -104,7 +105,8 @@ impl CsvReader {
 
     fn start_rows(&mut self) {
         let head = std::mem::take(&mut self.head);
-        let (facts, delimiter, comment) = parse_head(self.format, &head);
+        let is_cut = head.len() >= HEAD_BYTES;
+        let (facts, delimiter, comment) = parse_head(self.format, Head { text: &head, is_cut });
         let separator = Separator::find(&head);
         let mut rows = RowCounter {
             core: new_core(delimiter, comment, has_quotes(self.format)),
@@ -123,11 +125,21 @@ impl CsvReader {
     }
 }
 
-/// Summarizes the beginning of a file, without a number of rows.
-pub fn summarize_head(format: Format, head: &[u8]) -> FileSummary {
+/// Summarizes the first [`HEAD_BYTES`] bytes of a file, without a number of rows.
+pub fn summarize_head(format: Format, bytes: &[u8]) -> FileSummary {
     let mut buffer = Vec::new();
-    let text = Decoder::new(Encoding::of_text(head)).decode(head, false, &mut buffer);
-    FileSummary { rows: None, ..parse_head(format, text).0 }
+    let text = Decoder::new(Encoding::of_text(bytes)).decode(bytes, false, &mut buffer);
+    // The text is shorter than its bytes if these begin with a byte order mark.
+    let head = Head { text, is_cut: bytes.len() >= HEAD_BYTES };
+    FileSummary { rows: None, ..parse_head(format, head).0 }
+}
+
+/// The text at the beginning of a file.
+#[derive(Clone, Copy)]
+struct Head<'t> {
+    text: &'t [u8],
+    /// Whether more may follow, so that the last row may be cut off.
+    is_cut: bool,
 }
 
 /// Whether quotes enclose fields. In TSV, they are part of the text.
@@ -210,17 +222,17 @@ impl RowCounter {
 
 /// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
 /// Rows are not counted yet: `rows` of the facts is the number of header rows.
-fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
-    let separator = Separator::find(head);
-    let head = &head[separator.map_or(0, |separator| separator.end)..];
+fn parse_head(format: Format, head: Head) -> (FileSummary, u8, Option<u8>) {
+    let separator = Separator::find(head.text);
+    let head = Head { text: &head.text[separator.map_or(0, |separator| separator.end)..], ..head };
     let delimiter = match (separator, format) {
         (Some(separator), _) => separator.delimiter,
         (None, Format::Tsv) => b'\t',
         (None, _) => detect_delimiter(head),
     };
     let comment = detect_comment_byte(head, delimiter, has_quotes(format));
-    let rows = parse_first_rows(head, delimiter, comment, has_quotes(format));
-    let has_header = has_header(&rows);
+    let rows = parse_rows(head, delimiter, comment, has_quotes(format), usize::MAX);
+    let has_header = has_header(&rows[..rows.len().min(1 + FORM_SAMPLE_ROWS)]);
     let mut columns: Vec<Column> = match rows.first() {
         // Programs find a column by its exact name, with the spaces around it.
         Some(first) if has_header => first.fields.iter().map(|name| Column::new(name, "")).collect(),
@@ -238,7 +250,9 @@ fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
         if kind.is_empty() || kind == "mixed" { "text" } else { kind }.clone_into(&mut column.kind);
     }
     let text = |row: &Row| {
-        truncate_sample(String::from_utf8_lossy(&head[row.start..row.end]).trim_end_matches(['\r', '\n']))
+        truncate_sample(
+            String::from_utf8_lossy(&head.text[row.start..row.end]).trim_end_matches(['\r', '\n']),
+        )
     };
     let sample = data.iter().take(MAX_SAMPLE_ROWS).map(text).collect();
     let has_preamble = separator.is_some() || comment.is_some();
@@ -251,7 +265,7 @@ fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
 }
 
 /// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.
-fn detect_delimiter(head: &[u8]) -> u8 {
+fn detect_delimiter(head: Head) -> u8 {
     let score = |delimiter: u8| {
         let comment = detect_comment_byte(head, delimiter, true);
         let rows = parse_first_rows(head, delimiter, comment, true);
@@ -271,9 +285,10 @@ fn detect_delimiter(head: &[u8]) -> u8 {
 
 /// Returns the byte that starts a comment, if any. Tables of measurements often have comments before their
 /// rows. A header may start with `#`, too, but then it has as many fields as the rows.
-fn detect_comment_byte(head: &[u8], delimiter: u8, has_quotes: bool) -> Option<u8> {
+fn detect_comment_byte(head: Head, delimiter: u8, has_quotes: bool) -> Option<u8> {
     let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
-    (head.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None, has_quotes))).then_some(b'#')
+    (head.text.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None, has_quotes)))
+        .then_some(b'#')
 }
 
 /// One of the first rows of a file, and its byte range.
@@ -285,18 +300,23 @@ struct Row {
     end: usize,
 }
 
-/// Parses the first rows of a file from its beginning.
-fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Vec<Row> {
+/// Parses the rows from which the form of a file is detected.
+fn parse_first_rows(head: Head, delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Vec<Row> {
+    parse_rows(head, delimiter, comment, has_quotes, 1 + FORM_SAMPLE_ROWS)
+}
+
+/// Parses at most a number of rows from the beginning of a file.
+fn parse_rows(head: Head, delimiter: u8, comment: Option<u8>, has_quotes: bool, max_rows: usize) -> Vec<Row> {
     let mut core = new_core(delimiter, comment, has_quotes);
     let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; MAX_FIELD_BYTES]);
     let (mut row, mut content) = (Row::default(), Vec::new());
-    while rows.len() <= TYPE_SAMPLE_ROWS {
-        let (result, read, written) = core.read_field(&head[at..], &mut field);
+    while rows.len() < max_rows {
+        let (result, read, written) = core.read_field(&head.text[at..], &mut field);
         at += read;
         content.extend_from_slice(&field[..written.min(MAX_FIELD_BYTES - content.len())]);
         match result {
             // Ignore the last row, which may be cut off, unless it is the only one.
-            ReadFieldResult::InputEmpty if head.len() >= HEAD_BYTES && !rows.is_empty() => break,
+            ReadFieldResult::InputEmpty if head.is_cut && !rows.is_empty() => break,
             ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
             ReadFieldResult::End => break,
             ReadFieldResult::Field { record_end } => {

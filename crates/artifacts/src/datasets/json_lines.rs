@@ -7,12 +7,12 @@ use marketplace_text::encoding::{InvalidText, StrictDecoder};
 use serde::de::IgnoredAny;
 
 use self::record::Record;
-use super::{Column, FileSummary, MAX_COLUMNS, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+use super::{
+    Column, FileSummary, MAX_COLUMNS, MAX_SAMPLE_ROWS, TableError, csv::HEAD_BYTES, merge_types,
+    truncate_sample,
+};
 
 mod record;
-
-/// Number of lines at the beginning from which keys and types are detected.
-const TYPE_SAMPLE_LINES: u64 = 50;
 
 /// Maximum size of a line in bytes.
 const MAX_LINE_BYTES: usize = 16 << 20;
@@ -23,8 +23,9 @@ pub struct JsonLinesReader {
     decoder: StrictDecoder,
     /// The current line, if it started in an earlier chunk.
     line: Vec<u8>,
-    /// Number of complete lines.
+    /// Number of complete lines, and their size in bytes.
     lines: u64,
+    line_bytes: usize,
     facts: FileSummary,
     /// For each name of a column, its position.
     columns: HashMap<String, usize>,
@@ -45,6 +46,7 @@ impl JsonLinesReader {
             decoder: StrictDecoder::default(),
             line: Vec::new(),
             lines: 0,
+            line_bytes: 0,
             facts: FileSummary::default(),
             columns: HashMap::new(),
             rows: 0,
@@ -115,7 +117,10 @@ impl JsonLinesReader {
         }
     }
 
+    /// Checks a line. Its keys and types count if it begins in the head of the file.
     fn process_line(&mut self, line: &[u8]) {
+        let start = self.line_bytes;
+        self.line_bytes = start.saturating_add(line.len() + 1);
         if self.error.is_some() || line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -127,7 +132,7 @@ impl JsonLinesReader {
             return;
         }
         self.rows += 1;
-        if self.rows <= TYPE_SAMPLE_LINES {
+        if start < HEAD_BYTES {
             self.add_to_summary(line);
         }
     }
@@ -175,6 +180,22 @@ mod tests {
             assert_eq!((facts.rows, facts.sample.len()), (Some(3), 3));
         }
         assert_eq!(read(b"1\n[2]\n", 3).unwrap().rows, Some(2));
+    }
+
+    #[test]
+    fn types_are_those_of_the_lines_that_begin_in_the_head() {
+        let line = "{\"a\": 1}\n";
+        for (before, expected) in
+            [(100, &[("a", "mixed"), ("b", "text")][..]), (1 + HEAD_BYTES / line.len(), &[("a", "integer")])]
+        {
+            let text = line.repeat(before) + "{\"a\": \"x\", \"b\": \"y\"}\n";
+            for length in [7, 100_000] {
+                let facts = read(text.as_bytes(), length).unwrap();
+                let columns: Vec<_> =
+                    facts.columns.iter().map(|c| (c.name.as_str(), c.kind.as_str())).collect();
+                assert_eq!(columns, expected, "{before} {length}");
+            }
+        }
     }
 
     #[test]

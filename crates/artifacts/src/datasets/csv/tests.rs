@@ -73,6 +73,21 @@ fn delimiters_headers_and_types_are_detected() {
 }
 
 #[test]
+fn types_are_those_of_all_rows_of_the_head() {
+    let text = format!("n,zip,x\n{}no,02139,0.5\n", "1,10001,2\n".repeat(100));
+    let expected = [("n", "text"), ("zip", "text"), ("x", "number")];
+    for length in [7, 100_000] {
+        assert_eq!(columns(&read(Format::Csv, text.as_bytes(), length).unwrap()), expected);
+    }
+    assert_eq!(columns(&summarize_head(Format::Csv, text.as_bytes())), expected);
+    // The head ends after `t`.
+    let text = format!("\u{feff}is,n\n{}", "true,1\n".repeat(20_000));
+    let head = &text.as_bytes()[..HEAD_BYTES];
+    assert!(head.ends_with(b"\nt"));
+    assert_eq!(columns(&summarize_head(Format::Csv, head)), [("is", "boolean"), ("n", "integer")]);
+}
+
+#[test]
 fn ragged_row_is_reported_with_its_line() {
     for (text, line) in [
         ("a,b\n1,2\n3\n4,5\n", 3),
