@@ -368,6 +368,9 @@ fn describe_table(table: &Table, addressable: usize, described: usize) -> Option
         }
         Some(Peculiarity::Preamble) => "the first line of the file is not the header",
         Some(Peculiarity::Encoding) => "the file is in UTF-16, and programs expect UTF-8",
+        Some(Peculiarity::Quotes) => {
+            "cells or names begin with quotation marks, which programs take for the marks around a cell"
+        }
         None if table.has_header() => {
             "names must be unique, not empty, in UTF-8, and not too long to be found by programs"
         }

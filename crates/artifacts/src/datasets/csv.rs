@@ -257,6 +257,7 @@ fn parse_head(format: Format, head: Head) -> (FileSummary, u8, Option<u8>) {
     let sample = data.iter().take(MAX_SAMPLE_ROWS).map(text).collect();
     let has_preamble = separator.is_some() || comment.is_some();
     let peculiarity = match (format, delimiter) {
+        (Format::Tsv, b'\t') if has_stray_quotes(&rows, has_header) => Some(Peculiarity::Quotes),
         (Format::Tsv, b'\t') | (Format::Csv, b',') => has_preamble.then_some(Peculiarity::Preamble),
         _ => Some(Peculiarity::Separator),
     };
@@ -351,17 +352,31 @@ fn has_header(rows: &[Row]) -> bool {
     header::is_header(&columns.collect::<Vec<_>>())
 }
 
-/// Guesses the type of a field from its text. Empty for a missing value.
+/// Guesses the type of a field from its text. Empty for a missing value. Programs ignore spaces only around numbers.
 fn guess_type(field: &str) -> &'static str {
-    let field = field.trim();
     match field {
-        "" | "NA" | "null" | "NULL" => "",
-        "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => "boolean",
-        _ if has_leading_zeros(field) => "text",
-        _ if is_whole_number(field) => "integer",
-        _ if field.parse::<f64>().is_ok() => "number",
+        "" | "NA" | "null" | "NULL" => return "",
+        "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => return "boolean",
+        _ => {}
+    }
+    match field.trim() {
+        number if has_leading_zeros(number) => "text",
+        number if is_whole_number(number) => "integer",
+        number if number.parse::<f64>().is_ok() => "number",
         _ => "text",
     }
+}
+
+/// Whether a row of TSV, where quotes are text, has other cells for programs, which take them for the marks around a cell.
+fn has_stray_quotes(rows: &[Row], has_header: bool) -> bool {
+    let is_quoted = |field: &String| field.starts_with('"');
+    let is_open = |field: &String| {
+        let is_complete = field.len() < MAX_FIELD_BYTES;
+        is_quoted(field) && is_complete && !field.matches('"').count().is_multiple_of(2)
+    };
+    let header = rows.first().filter(|_| has_header);
+    header.is_some_and(|header| header.fields.iter().any(is_quoted))
+        || rows.iter().flat_map(|row| &row.fields).any(is_open)
 }
 
 /// Whether a field is a whole number of any size: a number with a fraction would lose the last digits of a long one.

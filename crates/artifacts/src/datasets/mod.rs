@@ -48,8 +48,8 @@ string_enum! {
 }
 
 string_enum! {
-    /// Why programs do not find the columns of a text file by their names: they expect UTF-8, with the header in the first
-    /// line, and the separator of the format.
+    /// Why programs do not find the columns of a text file by their names, or misread them: they expect UTF-8, with the header
+    /// in the first line, the separator of the format, and quotes only around cells.
     Peculiarity {
         /// Something other than commas in CSV, or tabs in TSV, separates the fields.
         Separator = "separator",
@@ -57,6 +57,8 @@ string_enum! {
         Preamble = "preamble",
         /// The text is in UTF-16.
         Encoding = "encoding",
+        /// A name in the header of TSV begins with a quote, or a cell with one that is not closed.
+        Quotes = "quotes",
     }
 }
 

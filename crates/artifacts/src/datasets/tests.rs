@@ -76,6 +76,10 @@ fn files_whose_columns_programs_do_not_find_are_peculiar() {
         ("a.csv", b"# Readings\nid,name\n1,x\n", Some(Peculiarity::Preamble)),
         ("a.csv", &utf_16, Some(Peculiarity::Encoding)),
         ("a.jsonl", &lines_in_utf_16, Some(Peculiarity::Encoding)),
+        ("a.tsv", b"id\tname\n1\t\"x\n2\ty\n", Some(Peculiarity::Quotes)),
+        ("a.tsv", b"id\t\"name\"\n1\tx\n", Some(Peculiarity::Quotes)),
+        ("a.tsv", b"id\tname\n1\t\"x\"\n2\t5\" disks\n", None),
+        ("a.csv", b"id,name\n1,\"x\ny\"\n", None),
     ] {
         let table = describe(CompressionMethod::Deflated, &[(name, bytes)]).unwrap().tables.remove(0);
         assert_eq!((table.columns[0].name.as_str(), table.peculiarity), ("id", expected), "{bytes:?}");

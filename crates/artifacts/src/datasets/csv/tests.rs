@@ -56,6 +56,13 @@ fn delimiters_headers_and_types_are_detected() {
         (Format::Csv, "n,x\n-0,0e1\n1,00.5\n", &[("n", "integer"), ("x", "text")], 2),
         (
             Format::Csv,
+            "n,is,x\n 1 , true,  \n2,false,3\n",
+            &[("n", "integer"), ("is", "text"), ("x", "text")],
+            2,
+        ),
+        (Format::Csv, "n,x\n1, NA\n2,3\n", &[("n", "integer"), ("x", "text")], 2),
+        (
+            Format::Csv,
             "id,sum,x\n18446744073709551616,-1,1e19\n7,-123456789012345678901,2\n",
             &[("id", "integer"), ("sum", "integer"), ("x", "number")],
             2,
