@@ -377,7 +377,7 @@ fn describe_table(table: &Table, addressable: usize, described: usize) -> Option
         None => "the table has no header with names",
     };
     let unnamed = not_described(table.columns.len() - addressable, cause);
-    let nested = not_described(addressable - described, "values are nested or mixed");
+    let nested = not_described(addressable - described, "values are nested, mixed, or binary");
     let sentences: Vec<String> = [rows, unnamed, nested].into_iter().flatten().collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
@@ -402,10 +402,11 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
         "integer" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => "sc:Integer",
         "number" | "float16" | "float32" | "float64" | "decimal" => "sc:Float",
         // A column without any value has no type of its own.
-        "text" | "uuid" | "" => "sc:Text",
+        "text" | "" => "sc:Text",
         "date" => "sc:Date",
         "time" => "sc:Time",
         "timestamp" => "sc:DateTime",
+        // In Parquet, UUIDs are bytes and not text.
         _ => return None,
     };
     Some((data_type, repeated))
@@ -434,7 +435,8 @@ mod tests {
         assert_eq!(kind("int64"), Some(("sc:Integer", false)));
         assert_eq!(kind("list of float64"), Some(("sc:Float", true)));
         assert_eq!(kind(""), Some(("sc:Text", false)));
-        for nested in ["list of list of text", "struct", "map", "object", "array", "mixed", "binary", "list"]
+        for nested in
+            ["list of list of text", "struct", "map", "object", "array", "mixed", "binary", "uuid", "list"]
         {
             assert_eq!(kind(nested), None, "{nested}");
         }
