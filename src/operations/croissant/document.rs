@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::file_patterns::{includes, pattern};
 use crate::{
@@ -25,6 +25,9 @@ const ARCHIVE: &str = "bundle";
 
 /// Maximum number of columns that a document describes.
 pub(super) const MAX_COLUMNS: usize = 4_000;
+
+/// Programs read greater numbers as times if the name of their column is one of times. One year in seconds.
+const MIN_TIME: f64 = 31_536_000.0;
 
 /// What a document says about a listing.
 #[derive(Debug)]
@@ -288,7 +291,15 @@ impl<'a> Parts<'a> {
     fn add_table(&mut self, id: &str, entry: &'a str, table: &'a Table) {
         let is_one_file = table.files == 1;
         let files = format!("{id}/files");
-        let addressable = addressable_columns(table);
+        let rows: Vec<Value> = match table.format {
+            Format::JsonLines => {
+                table.sample.iter().filter_map(|row| serde_json::from_str(row).ok()).collect()
+            }
+            Format::Csv | Format::Tsv | Format::Parquet => Vec::new(),
+        };
+        let is_time = |(_, column): &(usize, &Column)| is_read_as_time(column, &rows);
+        let (times, addressable): (Vec<_>, Vec<_>) =
+            addressable_columns(table).into_iter().partition(is_time);
         let field = |&(index, column): &(usize, &'a Column)| {
             let (data_type, repeated) = data_type(column)?;
             Some(Field {
@@ -306,7 +317,7 @@ impl<'a> Parts<'a> {
         };
         let fields: Vec<Field> = addressable.iter().filter_map(field).collect();
         self.columns += table.columns.len();
-        let mut description = describe_table(table, addressable.len(), fields.len());
+        let mut description = describe_table(table, times.len(), addressable.len(), fields.len());
         self.resources.push(Resource {
             kind: if is_one_file { "cr:FileObject" } else { "cr:FileSet" },
             id: files,
@@ -354,9 +365,30 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
     table.columns.iter().enumerate().filter(|(_, column)| is_addressable(column)).collect()
 }
 
+/// Whether programs read the values of a column of JSON Lines as times, although they are texts or numbers: by the name of the
+/// column, if none of the values in `rows` is something else.
+fn is_read_as_time(column: &Column, rows: &[Value]) -> bool {
+    let name = column.name.to_lowercase();
+    let is_name_of_time = matches!(name.as_str(), "date" | "datetime" | "modified")
+        || name.starts_with("timestamp")
+        || name.ends_with("_at")
+        || name.ends_with("_time");
+    let is_no_time = |row: &Value| match row.get(&column.name) {
+        Some(Value::String(text)) => {
+            !text.is_empty() && !text.contains(|character: char| character.is_ascii_digit())
+        }
+        Some(Value::Number(number)) => number.as_f64().is_some_and(|number| number <= MIN_TIME),
+        _ => false,
+    };
+    is_name_of_time
+        && matches!(column.kind.as_str(), "text" | "integer" | "number")
+        && !rows.is_empty()
+        && !rows.iter().any(is_no_time)
+}
+
 /// Returns the number of rows of a table, and why columns are not described; `None` if there is nothing to say. The columns in
-/// `addressable` can be found by their names; the columns in `described` are described.
-fn describe_table(table: &Table, addressable: usize, described: usize) -> Option<String> {
+/// `times` and `addressable` can be found by their names; the columns in `described` are described.
+fn describe_table(table: &Table, times: usize, addressable: usize, described: usize) -> Option<String> {
     let rows = table.rows.map(|rows| format!("{rows} {}.", if rows == 1 { "row" } else { "rows" }));
     let not_described = |count: usize, cause: &str| {
         let columns = counted(count as u64, "column is", "columns are");
@@ -376,9 +408,10 @@ fn describe_table(table: &Table, addressable: usize, described: usize) -> Option
         }
         None => "the table has no header with names",
     };
-    let unnamed = not_described(table.columns.len() - addressable, cause);
+    let unnamed = not_described(table.columns.len() - times - addressable, cause);
+    let times = not_described(times, "programs read such values as times");
     let nested = not_described(addressable - described, "values are nested, mixed, or binary");
-    let sentences: Vec<String> = [rows, unnamed, nested].into_iter().flatten().collect();
+    let sentences: Vec<String> = [rows, unnamed, times, nested].into_iter().flatten().collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -414,6 +447,8 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -426,6 +461,24 @@ mod tests {
             ("MIT OR Apache-2.0", "MIT OR Apache-2.0"),
         ] {
             assert_eq!(license_reference(expression), expected);
+        }
+    }
+
+    #[test]
+    fn columns_that_programs_read_as_times_are_recognized() {
+        for (name, kind, value, expected) in [
+            ("created_at", "text", json!("2026-01-01T00:00:00Z"), true),
+            ("Date", "text", json!(""), true),
+            ("timestamp_ms", "integer", json!(1_577_836_800_000_u64), true),
+            ("date", "text", json!("soon"), false),
+            ("start_time", "number", json!(4.5), false),
+            ("modified", "boolean", json!(true), false),
+            ("day", "text", json!("2026-01-01"), false),
+        ] {
+            let column = Column { name: name.to_owned(), kind: kind.to_owned() };
+            let rows = [json!({}), json!({name: value})];
+            assert_eq!(is_read_as_time(&column, &rows), expected, "{rows:?}");
+            assert!(!is_read_as_time(&column, &[]), "{name}");
         }
     }
 

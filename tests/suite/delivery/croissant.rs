@@ -102,11 +102,16 @@ async fn columns_of_files_that_programs_would_misread_are_not_described() {
         ("a.csv", "id;name\n1;x\n2;y\n"),
         ("b.csv", "# Readings\nid,name\n1,x\n2,y\n"),
         ("c.tsv", "id\tname\n1\tx\n2\ty\n"),
+        ("d.jsonl", "{\"id\": 1, \"created_at\": \"2026-01-01\"}\n"),
     ];
     let shop = shop_of(&files, |_, _| {}).await;
     let document = describe(&shop, "other").await;
     let sets = document["recordSet"].as_array().unwrap().iter();
-    assert_eq!(sets.map(|set| &set["name"]).collect::<Vec<_>>(), ["c.tsv"]);
+    assert_eq!(sets.map(|set| &set["name"]).collect::<Vec<_>>(), ["c.tsv", "d.jsonl"]);
+    let lines = &document["recordSet"][1];
+    assert_eq!(lines["field"].as_array().unwrap().len(), 1, "{lines}");
+    let cause = "1 column is not described, since programs read such values as times.";
+    assert_eq!(lines["description"], cause);
     for (table, cause) in
         [(1, "2 columns are not described, since fields are not separated"), (2, "is not the header")]
     {
