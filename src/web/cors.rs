@@ -32,7 +32,8 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
 
 /// Response headers that a page may read, in addition to the CORS-safelisted ones.
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "etag, market-position, x-request-id, retry-after, location, content-range, ratelimit, ratelimit-policy, x-sandbox-fault",
+    "etag, market-position, x-request-id, retry-after, location, allow, content-range, accept-ranges, content-disposition, \
+     www-authenticate, ratelimit, ratelimit-policy, x-sandbox-fault",
 );
 
 /// Seconds for which a browser may cache a preflight response.

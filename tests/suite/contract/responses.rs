@@ -318,4 +318,10 @@ async fn cors_headers_are_sent_only_for_configured_origins() {
     for name in ["access-control-allow-headers", "access-control-expose-headers"] {
         assert!(preflight.header(name).split(", ").any(|header| header == "market-position"), "{name}");
     }
+    // It learns the name of a file, and what to send after a refusal.
+    let response = market.send(Method::GET, "/v2/wallet", &[origin]).await;
+    let exposed: Vec<&str> = response.header("access-control-expose-headers").split(", ").collect();
+    for name in ["content-disposition", "www-authenticate", "allow"] {
+        assert!(exposed.contains(&name), "{name}: {exposed:?}");
+    }
 }
