@@ -136,7 +136,7 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
     })
 }
 
-/// Whether column types differ. Types of CSV files are not compared, since they are guesses from a few rows.
+/// Whether column types differ. Types of CSV files are not compared, since they are guesses from the beginning of each file.
 /// A column without a value agrees with any type; in JSON Lines also one of mixed types, and integers with other numbers.
 fn kinds_differ(format: Format, left: &Column, right: &Column) -> bool {
     let is_guess = |kind: &str| matches!(kind, "" | "mixed");
