@@ -63,7 +63,8 @@ pub fn whole(name: &str, heads: Row, rows: Vec<Row>) -> Answer {
 }
 
 /// Answers with a file whose parts are read by `read`, from the position `first` on. Each part is a separate read operation.
-/// The first part is read now, so its errors are answered with a page. Later errors end the transfer.
+/// The first part is read now, so its errors are answered with a page. Later errors end the transfer, and so does the end of the
+/// session.
 pub async fn in_parts<A, P, R>(visit: &Visit<A>, name: &str, heads: Row, first: P, read: R) -> Result<Answer>
 where
     A: Proof,
@@ -108,7 +109,7 @@ where
     P: Send + 'static,
     R: Fn(&Reader, &A, P) -> Result<Part<P>> + Send + 'static,
 {
-    let part = visit.read(move |reader, access| read(reader, access, position)).await?;
+    let part = visit.read_part(move |reader, access| read(reader, access, position)).await?;
     append_rows(text, part.rows);
     Ok(part.next)
 }

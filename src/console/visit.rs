@@ -164,4 +164,13 @@ impl<A: Proof> Visit<A> {
         let access = self.access.clone();
         self.market().read(self.requester.clone(), move |reader| work(reader, &access)).await
     }
+
+    /// Like [`Visit::read`], for a part of a file that is being sent. Fails if the key of the visitor, or the session, has ended.
+    pub async fn read_part<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Reader, &A) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let access = self.access.clone();
+        self.market().read_part(self.requester.clone(), move |reader| work(reader, &access)).await
+    }
 }

@@ -86,6 +86,22 @@ impl Market {
         self.read_boxed(requester, Box::new(work))
     }
 
+    /// Like [`Market::read`], for a part of a response that is already being sent. Fails if the key of the request, or its session,
+    /// has ended.
+    pub fn read_part<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        let used = requester.key_of(self.id());
+        self.read(requester, move |reader| {
+            if let Some(used) = used {
+                key_cache::check_has_not_ended(reader.rows, used, reader.now)?;
+            }
+            work(reader)
+        })
+    }
+
     async fn read_boxed<T: Send + 'static>(&self, requester: Requester, work: ReadWork<T>) -> Result<T> {
         let (market, request) = (self.clone(), Span::current());
         let read = move |permit| request.in_scope(|| market.inner.read(permit, work));

@@ -152,7 +152,7 @@ fn digests_body(visit: &Visit<Buyer>, purchase: Uuid, first: String, next: Optio
         let (part, next) = match left? {
             Left::Text(text, next) => (Ok(Bytes::from(text)), next),
             Left::After(after) => {
-                let read = visit.read(move |reader, buyer| {
+                let read = visit.read_part(move |reader, buyer| {
                     receipts::manifest(reader, buyer, purchase, Some(after), MAX_PAGE_LINES)
                 });
                 match read.await {

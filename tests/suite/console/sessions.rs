@@ -1,5 +1,8 @@
 //! Signing in and out, and what ends a session.
 
+use std::pin::pin;
+
+use futures_util::StreamExt;
 use marketplace::{market::DATABASE_FILE, operations::access::sessions};
 use poem::{Body, http::Method};
 use rusqlite::Connection;
@@ -162,6 +165,27 @@ async fn form_whose_session_ends_while_it_is_sent_changes_nothing() {
     assert!(answer.location().contains("notice=session_ended_unsaved"), "{}", answer.location());
     let keys = market.get(OPERATOR, "/operator/v1/keys?limit=100").await.ok().to_string();
     assert!(!keys.contains("Left behind"));
+}
+
+/// Otherwise, who signs in with a stolen key could receive a file slowly, and read records with it long after the key was revoked.
+#[tokio::test]
+async fn file_that_is_being_sent_ends_with_its_session() {
+    const FILE: &str = "/console/operator/events?format=csv";
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let whole = browser.get(FILE).await.text.len();
+    let response = market.begin(Method::GET, FILE, &[("cookie", browser.cookie())], Vec::new()).await;
+    let mut parts = pin!(response.into_body().into_bytes_stream());
+    let mut received = parts.next().await.unwrap().unwrap().len();
+    browser.post("/console/sign-out", &[]).await;
+    let is_cut = loop {
+        match parts.next().await {
+            Some(Ok(part)) => received += part.len(),
+            Some(Err(_)) => break true,
+            None => break false,
+        }
+    };
+    assert!(is_cut && received < whole, "{received} of {whole} bytes");
 }
 
 #[tokio::test]

@@ -290,11 +290,7 @@ impl TestMarket {
             None => None,
         };
         let name = format!("{method} {path}");
-        let mut request = Request::builder().method(method).uri(path.parse().unwrap());
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let response = self.app.get_response(request.body(body.into())).await;
+        let response = self.begin(method, path, headers, body).await;
         let (parts, body) = response.into_parts();
         let response = TestResponse {
             status: parts.status.as_u16(),
@@ -307,6 +303,21 @@ impl TestMarket {
             kept.lock().unwrap().push((name, response.clone()));
         }
         response
+    }
+
+    /// Sends a request, and returns the response without reading its body.
+    pub async fn begin(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Response {
+        let mut request = Request::builder().method(method).uri(path.parse().unwrap());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.app.get_response(request.body(body.into())).await
     }
 }
 
