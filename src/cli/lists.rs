@@ -3,11 +3,14 @@
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use super::{escapes::escaped, print_line};
+use super::{
+    escapes::{escaped, escaped_json},
+    print_line,
+};
 
-/// Prints a JSON value.
+/// Prints a JSON value. Names of files in it can come from strangers, and it can be shown on a terminal.
 pub fn print_json(value: &Value) {
-    print_line(format_args!("{value:#}"));
+    print_line(escaped_json(&format!("{value:#}")));
 }
 
 /// Prints records as a table. `columns` are the names of their fields, in snake case and separated by spaces; a period leads to
