@@ -27,14 +27,16 @@ pub struct Proposal {
     pub charges: Charges,
     /// The terms and the amounts as text, as the agreement will state them.
     pub text: String,
-    /// SHA-256 digest of everything that must not change until the buyer confirms: the text, the list of assets, and their
-    /// data.
+    /// SHA-256 digest of everything that must not change until the buyer confirms: the text, the list of assets, their data, and
+    /// what a sample has of them.
     pub digest: String,
 }
 
 /// Returns what a buyer agrees to with a sale that is made now.
 pub fn propose(rows: &store::Reader, settings: &Settings, sale: &Sale) -> Result<Proposal> {
-    let (mut terms, asset_changes) = store::agreements::find_terms(rows, sale.listing.row_id, sale.buyer)?;
+    let is_of_sample = sale.scope.mode == ScopeMode::Sample;
+    let (mut terms, asset_changes) =
+        store::agreements::find_terms(rows, sale.listing.row_id, sale.buyer, is_of_sample)?;
     if sale.scope.mode == ScopeMode::Selection {
         terms.asset_count = sale.scope.asset_ids.len() as u64;
     }

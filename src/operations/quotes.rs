@@ -89,7 +89,8 @@ pub struct Quote {
     /// What the buyer agrees to, as the agreement will state it.
     pub terms: String,
     /// SHA-256 digest of all that must not change until the buyer confirms: the terms, which state the listing, the
-    /// amounts, the payment, and the selected assets; and which assets the listing has, with which data.
+    /// amounts, the payment, and the selected assets; which assets the listing has, with which data; and what a sample has of
+    /// them.
     pub digest: String,
 }
 
@@ -165,8 +166,8 @@ impl Quote {
         if self.digest == digest {
             return Ok(());
         }
-        let message = "The price or the terms have changed since this page was made, or the assets or their data, or you \
-                       have chosen something else. Look at the amounts again.";
+        let message = "The price or the terms have changed since this page was made, or the assets, their data, or the \
+                       sample, or you have chosen something else. Look at the amounts again.";
         Err(Error::Conflict(message.to_owned()))
     }
 }

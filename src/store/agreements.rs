@@ -66,8 +66,14 @@ fn read_terms(row: &rusqlite::Row) -> rusqlite::Result<Terms> {
 }
 
 /// Returns the present terms of a listing for a buyer, and a text that changes with the assets of the listing and with their
-/// data, such as the tasks of their tasksets and the versions of these.
-pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> Result<(Terms, String)> {
+/// data, such as the tasks of their tasksets and the versions of these, and with what the vendor has chosen for the sample if the sale
+/// is of it.
+pub fn find_terms(
+    reader: &Reader,
+    listing: ListingRowId,
+    buyer: TeamRowId,
+    is_of_sample: bool,
+) -> Result<(Terms, String)> {
     let sql = format!(
         "SELECT {COLUMNS},
              (SELECT count(*) FROM listing_assets s WHERE s.listing = l.id) AS asset_count,
@@ -77,10 +83,13 @@ pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> R
                  JOIN data_objects d ON d.asset = s.asset WHERE s.listing = l.id)
              || (SELECT iif(count(*) = 0, '', printf(' %d %d', sum(t.tasks), sum(t.changes)))
                  FROM listing_assets s JOIN assets a ON a.id = s.asset
-                 JOIN tasksets t ON t.id IN ({TASKSETS_OF_ASSET}) WHERE s.listing = l.id) AS asset_changes
+                 JOIN tasksets t ON t.id IN ({TASKSETS_OF_ASSET}) WHERE s.listing = l.id)
+             || iif(?3, coalesce(' ' || l.sample, ''), '') AS asset_changes
          FROM listings l JOIN teams v ON v.id = l.team JOIN teams b ON b.id = ?2 WHERE l.id = ?1"
     );
-    reader.query_one(&sql, (listing, buyer), |row| Ok((read_terms(row)?, row.get("asset_changes")?)))
+    reader.query_one(&sql, (listing, buyer, is_of_sample), |row| {
+        Ok((read_terms(row)?, row.get("asset_changes")?))
+    })
 }
 
 /// Keeps what a buyer agreed to when it ordered.

@@ -1,7 +1,11 @@
 //! Only signed terms are bought, and exactly these are stored.
 
 use marketplace::{
-    domain::{listings::DeliveryMethod, money::Cents},
+    domain::{
+        listings::DeliveryMethod,
+        money::Cents,
+        samples::{SampledAsset, Selection},
+    },
     store::{self, listings::ListingFields},
 };
 
@@ -119,6 +123,24 @@ async fn changed_price_or_terms_are_shown_and_signed_again() {
     assert_eq!(credits(&market, "buyer"), 100_000 - 4_200);
     let text = agreement(&browser, &receipt).await;
     assert!(text.contains("Total: 42.00 USD") && text.ends_with("\n\nFor reading only.\n"), "{text}");
+}
+
+/// The page says how many files and tasks the sample has, so the vendor cannot take some away before the order arrives.
+#[tokio::test]
+async fn sample_that_was_changed_is_not_bought() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let (sample, whole) = (browser.get(&format!("{path}?scope=sample")).await, browser.get(&path).await);
+    change_listing(&market, "plain", |fields| {
+        fields.sample = vec![SampledAsset { asset_id: asset_id("c1"), selection: Selection::default() }];
+    });
+    let refused = browser.submit(&sample, &path, &[("accept", "yes")]).await;
+    refused.expect(409, "The price or the terms have changed");
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (0, 100_000));
+    made(&browser.submit(&refused, &path, &[("accept", "yes")]).await, "bought");
+    made(&browser.submit(&whole, &path, &[("accept", "yes")]).await, "bought");
+    assert_eq!(purchases(&market), 2);
 }
 
 #[tokio::test]
