@@ -68,7 +68,7 @@ pub fn token<'r>(served: &ServedMarket, request: &'r Request) -> Option<&'r str>
 
 /// Returns the header that keeps a token in the browser, or removes it. Its attributes must be the same, or browsers keep it.
 pub fn cookie(served: &ServedMarket, request: &Request, token: Option<&str>) -> HeaderValue {
-    let is_secure = is_secure(served, request);
+    let is_secure = served.link_base().is_over_tls(request);
     let name = cookie_name(served, request);
     // The prefix `__Host-` of a name requires this path.
     let path = if is_secure { "/".to_owned() } else { Links::of_request(served, request).to("") };
@@ -78,14 +78,9 @@ pub fn cookie(served: &ServedMarket, request: &Request, token: Option<&str>) -> 
     HeaderValue::try_from(text).expect("names, tokens, and paths of URLs are visible ASCII")
 }
 
-/// Whether browsers send the cookie over TLS only: they reach this market by TLS.
-fn is_secure(served: &ServedMarket, request: &Request) -> bool {
-    served.base_url().starts_with("https://") || served.link_base().is_https(request)
-}
-
 /// Returns the name of the cookie. It differs between markets, since the ports of a host share its cookies.
 fn cookie_name(served: &ServedMarket, request: &Request) -> String {
-    let prefix = if is_secure(served, request) { "__Host-" } else { "" };
+    let prefix = if served.link_base().is_over_tls(request) { "__Host-" } else { "" };
     let world = request.data::<WorldName>().map(|name| format!("_{}", name.0)).unwrap_or_default();
     let market = Sha256::new().chain_update("cookie").chain_update(served.market().blob_secret()).finalize();
     format!("{prefix}market_{:08x}{world}", u32::from_be_bytes([market[0], market[1], market[2], market[3]]))

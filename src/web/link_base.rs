@@ -84,9 +84,14 @@ impl LinkBase {
     pub fn path_for_request(&self, request: &Request) -> String {
         match request.data::<BasePath>() {
             Some(world) => format!("{}{}", self.public_path, world.0),
-            None if request.data::<ServedWorld>().is_some() => String::new(),
+            None if is_by_own_port(request) => String::new(),
             None => self.public_path.clone(),
         }
+    }
+
+    /// Whether browsers send requests like this one over TLS only. They do not use `server.public_url` for the own port of a world.
+    pub fn is_over_tls(&self, request: &Request) -> bool {
+        self.is_https(request) || self.base_url.starts_with("https://") && !is_by_own_port(request)
     }
 
     /// Whether the client of a request used https, as far as this server and the proxies that it trusts know.
@@ -104,6 +109,11 @@ impl LinkBase {
             |host| format!("{scheme}://{}{base_path}", host.to_ascii_lowercase()),
         )
     }
+}
+
+/// Whether a request was sent to the own port of a world.
+fn is_by_own_port(request: &Request) -> bool {
+    request.data::<ServedWorld>().is_some() && request.data::<BasePath>().is_none()
 }
 
 #[cfg(test)]
@@ -150,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_on_pages_begin_with_the_path_of_the_public_url() {
+    fn pages_are_at_the_public_url_except_on_the_own_port_of_a_world() {
         for (public_url, expected) in [
             ("", ""),
             ("https://market.example", ""),
@@ -158,12 +168,16 @@ mod tests {
             ("https://market.example/a/shop/", "/a/shop"),
         ] {
             let base = link_base("127.0.0.1:8080", public_url);
+            let is_over_tls = !public_url.is_empty();
             let mut request = Request::default();
             assert_eq!(base.path_for_request(&request), expected, "{public_url}");
+            assert_eq!(base.is_over_tls(&request), is_over_tls, "{public_url}");
             request.set_data(ServedWorld(std::sync::Weak::new()));
             assert_eq!(base.path_for_request(&request), "", "the own port of a world");
+            assert!(!base.is_over_tls(&request), "the own port of a world");
             request.set_data(BasePath("/w/one".to_owned()));
             assert_eq!(base.path_for_request(&request), format!("{expected}/w/one"), "{public_url}");
+            assert_eq!(base.is_over_tls(&request), is_over_tls, "{public_url}");
         }
     }
 
