@@ -37,7 +37,10 @@ pub fn list_matching(
     conditions: &[Condition<EstimationField>],
 ) -> Result<Vec<Estimation>> {
     let mut found = store::estimations::list(reader.rows, vendor.team_row_id())?;
-    found.retain(|estimation| conditions.iter().all(|condition| estimation.matches(condition)));
+    let keys: Vec<String> = conditions.iter().map(rules::name_key).collect();
+    found.retain(|estimation| {
+        conditions.iter().zip(&keys).all(|(condition, key)| estimation.matches(condition, key))
+    });
     Ok(found)
 }
 

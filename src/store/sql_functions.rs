@@ -28,8 +28,10 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
         .create_scalar_function("derived_id", 2, flags, |call| Ok(derived_id(&call.get(0)?, call.get(1)?)))?;
     connection.create_aggregate_function("median", 1, flags, Median)?;
     connection.create_scalar_function("contains_text", 2, flags, |call| {
-        let (text, part) = (call.get_raw(0).as_str_or_null()?, call.get_raw(1).as_str_or_null()?);
-        Ok(contains_text(text.unwrap_or_default(), part.unwrap_or_default()))
+        let part = call.get_or_create_aux(1, |part| {
+            part.as_str_or_null().map(|part| key_of_part(part.unwrap_or_default()))
+        })?;
+        Ok(contains_text(call.get_raw(0).as_str_or_null()?.unwrap_or_default(), &part))
     })?;
     connection.create_scalar_function("contains_words", 2, flags, |call| {
         let words = call.get_or_create_aux(1, |words| {
@@ -62,9 +64,14 @@ impl Aggregate<Vec<i64>, Option<i64>> for Median {
     }
 }
 
-/// Whether a text contains another one.
+/// Returns the key of a text that others may contain.
+fn key_of_part(part: &str) -> String {
+    search_key(part.trim())
+}
+
+/// Whether a text contains another one, which has this key.
 fn contains_text(text: &str, part: &str) -> bool {
-    search_key(text).contains(&search_key(part.trim()))
+    search_key(text).contains(part)
 }
 
 /// Returns the keys of the words of a text.
@@ -143,7 +150,19 @@ mod tests {
             ("100 % tested", "%", true),
             ("tested", "%", false),
         ] {
-            assert_eq!(contains_text(text, part), expected, "{text:?} {part:?}");
+            assert_eq!(contains_text(text, &key_of_part(part)), expected, "{text:?} {part:?}");
+        }
+    }
+
+    #[test]
+    fn part_is_that_of_each_execution() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let sql = "SELECT count(*) FROM (VALUES ('Café'), ('Ledger')) WHERE contains_text(column1, ?1)";
+        let mut statement = connection.prepare(sql).unwrap();
+        for (part, expected) in [("CAFE", 1), ("e", 2), ("ledgers", 0), (" ", 2), ("ledger", 1)] {
+            let count: i64 = statement.query_row([part], |row| row.get(0)).unwrap();
+            assert_eq!(count, expected, "{part}");
         }
     }
 }

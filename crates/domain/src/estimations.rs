@@ -120,9 +120,18 @@ pub struct Estimation {
     pub quote: Option<(Cents, Cents)>,
 }
 
+/// Returns the key by which names are compared with the value of a filter condition. It is made once for all estimations.
+pub fn name_key(condition: &Condition<EstimationField>) -> String {
+    match (condition.field, condition.operator) {
+        (EstimationField::Name, FilterOperator::Contains) => search_key(&condition.value),
+        (EstimationField::Name, _) => equality_key(&condition.value),
+        _ => String::new(),
+    }
+}
+
 impl Estimation {
-    /// Whether the estimation matches a filter condition.
-    pub fn matches(&self, condition: &Condition<EstimationField>) -> bool {
+    /// Whether the estimation matches a filter condition, whose [`name_key`] is given.
+    pub fn matches(&self, condition: &Condition<EstimationField>, name_key: &str) -> bool {
         let Condition { field, operator, value } = condition;
         let is = match field {
             EstimationField::Status => self.status.as_str() == value,
@@ -131,9 +140,9 @@ impl Estimation {
             EstimationField::Inventory => InventoryStatus::of(self).as_str() == value,
             EstimationField::Name => {
                 if *operator == FilterOperator::Contains {
-                    return search_key(&self.name).contains(&search_key(value));
+                    return search_key(&self.name).contains(name_key);
                 }
-                equality_key(&self.name) == equality_key(value)
+                equality_key(&self.name) == name_key
             }
         };
         is != (*operator == FilterOperator::IsNot)

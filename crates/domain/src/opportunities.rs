@@ -218,6 +218,24 @@ pub struct OpportunityFilter {
     pub budget_unit: Option<BudgetUnit>,
 }
 
+/// The keys by which the texts of a filter are compared. They are made once for all opportunities, since that takes longer than
+/// comparing them.
+#[derive(Clone, Debug)]
+pub struct FilterKeys {
+    text: String,
+    tags: Vec<String>,
+}
+
+impl OpportunityFilter {
+    /// Returns the keys of the search terms and of the tags.
+    pub fn keys(&self) -> FilterKeys {
+        FilterKeys {
+            text: search_key(&self.text),
+            tags: self.tags.iter().map(|tag| equality_key(tag)).collect(),
+        }
+    }
+}
+
 impl OpportunityKind {
     /// Returns the collection of the opportunities of this kind.
     pub const fn collection(self) -> Collection {
@@ -262,10 +280,10 @@ impl Opportunity {
         self.metadata.budget_max.or(self.metadata.budget_min)
     }
 
-    /// Whether all words of a text occur in the opportunity, regardless of case and accents. Other characters of a word count
-    /// only if the opportunity contains the word with them: `C++` does not match C, but `demand,` matches demand.
-    pub fn contains_terms(&self, text: &str) -> bool {
-        let text = search_key(text);
+    /// Whether all search terms of a filter with these keys occur in the opportunity, regardless of case and accents. Other
+    /// characters of a word count only if the opportunity contains the word with them: `C++` does not match C, but `demand,`
+    /// matches demand.
+    pub fn contains_terms(&self, FilterKeys { text, .. }: &FilterKeys) -> bool {
         if !text.contains(continues_word) {
             return true;
         }
@@ -279,10 +297,9 @@ impl Opportunity {
         })
     }
 
-    /// Whether the opportunity matches all criteria except the search terms.
-    pub fn matches(&self, filter: &OpportunityFilter) -> bool {
+    /// Whether the opportunity matches all criteria of a filter with these keys, except the search terms.
+    pub fn matches(&self, filter: &OpportunityFilter, FilterKeys { tags, .. }: &FilterKeys) -> bool {
         let kinds = || self.accepted_asset_types.iter().map(|kind| kind.as_str());
-        let tags: Vec<String> = filter.tags.iter().map(|tag| equality_key(tag)).collect();
         (tags.is_empty() || self.tags().any(|tag| tags.contains(&equality_key(tag))))
             && (filter.asset_types.is_empty()
                 || kinds().any(|kind| filter.asset_types.iter().any(|filter| filter == kind)))

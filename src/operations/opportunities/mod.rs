@@ -64,11 +64,11 @@ pub fn page(
     limit: usize,
     offset: u64,
 ) -> Result<OpportunityPage> {
-    let team = vendor.team().id;
+    let (team, keys) = (vendor.team().id, filter.keys());
     let mut found = store::opportunities::list_open(reader.rows, reader.now)?;
-    found.retain(|opportunity| opportunity.allows_team(team) && opportunity.contains_terms(&filter.text));
+    found.retain(|opportunity| opportunity.allows_team(team) && opportunity.contains_terms(&keys));
     let tags = count_tags(&found);
-    found.retain(|opportunity| opportunity.matches(filter));
+    found.retain(|opportunity| opportunity.matches(filter, &keys));
     order.sort(&mut found);
     let total = found.len() as u64;
     let items = found.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(limit).collect();
