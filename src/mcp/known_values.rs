@@ -221,12 +221,11 @@ fn unknown_vendor(
         return Ok(None);
     }
     let mut similar = Vec::new();
-    let stated = simplified(&excerpt(vendor));
+    let (whole, stated) = (simplified(vendor), simplified(&excerpt(vendor)));
     for name in vendors::published_names(reader, proof, MAX_COMPARED)? {
         let mut displayed = json!({(TEAM_NAME): name});
         sanitize::sanitize_value(&mut displayed);
-        if displayed[TEAM_NAME].as_str().is_some_and(|displayed| simplified(displayed) == simplified(vendor))
-        {
+        if displayed[TEAM_NAME].as_str().is_some_and(|displayed| simplified(displayed) == whole) {
             return Ok(Some(UnknownVendor::Displayed(name)));
         }
         let similarity = strsim::jaro_winkler(&stated, &simplified(&excerpt(&name)));
