@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     access::Buyer,
     exclusivity, listings,
+    offers::{self, Obstacle},
     purchases::{self, PurchaseInput},
     selections,
 };
@@ -44,6 +45,8 @@ pub struct ListingDeals {
     pub purchases: Vec<ListingPurchase>,
     /// The team's submitted offer on the listing.
     pub bid: Option<SubmittedOffer>,
+    /// Why the vendor cannot accept this offer now; `None` if nothing is known, or if there is none.
+    pub obstacle: Option<Obstacle>,
     /// Whether the listing accepts bids.
     pub accepts_bids: bool,
     /// Whether the listing is sold once, exclusively.
@@ -96,6 +99,7 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let (whole, sample) = (offered(PurchaseKind::Full)?, offered(PurchaseKind::Sample)?);
     let purchases = store::purchases::list_of_listing(rows, team, row.row_id, MAX_PURCHASES)?;
     let bid = store::offers::find_submitted_offer(rows, team, row.row_id)?;
+    let obstacle = bid.map(|bid| offers::find_obstacle(reader, buyer, bid.id)).transpose()?.flatten();
     let selection = selection(&row, &whole);
     let has_choice = selections::has_choice(rows, &row)?;
     let sold = refusal(exclusivity::check_bids(rows, &row))?;
@@ -120,6 +124,7 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
         sample,
         purchases,
         bid,
+        obstacle,
     })
 }
 

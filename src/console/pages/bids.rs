@@ -3,7 +3,10 @@
 use super::{bid_form, deals};
 use crate::{
     console::prelude::*,
-    domain::{offers::OfferStatus, purchases::PurchaseStatus},
+    domain::{
+        offers::OfferStatus,
+        purchases::{PayWith, PurchaseStatus},
+    },
     operations::offers::{self, Obstacle},
     store::records::team_lists::offers::TeamOffer,
 };
@@ -96,30 +99,46 @@ fn actions(context: &Context, bid: &TeamOffer, obstacle: Option<Obstacle>) -> Op
     }
 }
 
-/// Says why the vendor cannot accept the bid now, and what helps.
+/// Says why the vendor cannot accept the bid now, what helps, and when the bid expires unless it is useless anyway.
 fn obstructed(context: &Context, bid: &TeamOffer, obstacle: Obstacle) -> Markup {
-    let expires =
-        html! { @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." } };
+    let expires = bid.expires_at.filter(|_| !matches!(obstacle, Obstacle::Bought(_)));
+    let text = html! {
+        (why_not_acceptable(context, bid.listing, (bid.amount, bid.pay_with), obstacle))
+        @if let Some(expires) = expires { " Your bid expires " (text::moment(expires)) "." }
+    };
     match obstacle {
-        Obstacle::NotInCatalog => badges::pending(html! {
+        Obstacle::NotInCatalog | Obstacle::NotForSale => badges::pending(text),
+        Obstacle::Bought(_) | Obstacle::Unconfirmed => badges::warning(text),
+    }
+}
+
+/// Says why the vendor cannot accept a bid on a listing now, and what helps.
+pub(super) fn why_not_acceptable(
+    context: &Context,
+    listing: Uuid,
+    (amount, pay_with): (Cents, PayWith),
+    obstacle: Obstacle,
+) -> Markup {
+    html! { @match obstacle {
+        Obstacle::NotInCatalog => {
             "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again. Until then, you \
-             can only withdraw it." (expires)
-        }),
-        Obstacle::Bought(purchase) => badges::warning(html! {
+             can only withdraw it."
+        }
+        Obstacle::Bought(purchase) => {
             "Your team has bought this listing since, so the vendor cannot accept your bid. Withdraw it. "
             a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" }
-        }),
-        Obstacle::NotForSale => badges::pending(html! {
+        }
+        Obstacle::NotForSale => {
             "The listing cannot be sold now, because of another sale of its assets, so the vendor cannot accept your bid. You can \
-             only withdraw it." (expires)
-        }),
-        Obstacle::Unconfirmed => badges::warning(html! {
+             only withdraw it."
+        }
+        Obstacle::Unconfirmed => {
             "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your \
              bid after you have confirmed it. "
-            a href=(context.links.to(&bid_form::path_with(bid.listing, bid.amount, bid.pay_with))) { "See the present terms" }
-            "." (expires)
-        }),
-    }
+            a href=(context.links.to(&bid_form::path_with(listing, amount, pay_with))) { "See the present terms" }
+            "."
+        }
+    } }
 }
 
 /// Returns what the state of a bid means, and what can be done.

@@ -3,7 +3,7 @@
 use super::page_data::ListingPageData;
 use crate::{
     console::{
-        pages::deals,
+        pages::{bids, deals},
         parts::listing_view::{Details, sample_price_text},
         prelude::*,
     },
@@ -28,7 +28,7 @@ pub(super) fn panel(context: &Context, shown: &ListingPageData, details: &Detail
                     (price(context, details))
                     (owned(context, deals))
                     (actions(context, id, deals))
-                    (bids(context, details, deals))
+                    (open_bid(context, id, details, deals))
                     (facts(context, id, details, deals))
                 }
                 None => {
@@ -137,14 +137,23 @@ fn action(offered: &Offered, label: &str, address: &str, class: &str) -> Markup 
     } }
 }
 
-fn bids(context: &Context, details: &Details, deals: &ListingDeals) -> Markup {
+/// Shows the team's open bid, or whether it can bid.
+fn open_bid(context: &Context, id: Uuid, details: &Details, deals: &ListingDeals) -> Markup {
     let days = context.market().settings().offers.expire_days;
     html! { @match &deals.bid {
         Some(bid) => {
             p.note {
-                "Your bid of " (text::money(bid.amount)) " waits for the vendor"
-                @if let Some(at) = bid.expires_at { " until " (text::day(at)) }
-                ". You can change or withdraw it until then."
+                "Your bid of " (text::money(bid.amount))
+                @match deals.obstacle {
+                    Some(obstacle) => {
+                        " is open. " (bids::why_not_acceptable(context, id, (bid.amount, bid.pay_with), obstacle))
+                    }
+                    None => {
+                        " waits for the vendor"
+                        @if let Some(at) = bid.expires_at { " until " (text::day(at)) }
+                        ". You can change or withdraw it until then."
+                    }
+                }
             }
         }
         None if deals.accepts_bids => {

@@ -249,6 +249,10 @@ async fn bid_of_a_team_that_has_bought_the_listing_can_only_be_withdrawn_or_decl
     let page = browser.get(&path).await;
     page.expect(200, "Your team has bought this listing since").expect(200, &receipt);
     assert!(!page.text.contains("Change the bid"), "{}", page.visible());
+    let page = browser.get(&format!("/console/listings/{}", listing_id("plain"))).await;
+    page.expect(200, "Your bid of $40.00 is open. Your team has bought this listing since")
+        .expect(200, &receipt);
+    assert!(!page.text.contains("waits for the vendor"), "{}", page.visible());
     // The vendor does not learn that its buyer and the bidder are the same.
     expect_only_declined(&seller, &path, "The bidder can no longer buy.").await;
 }
@@ -261,7 +265,13 @@ async fn vendor_reads_that_a_bid_has_to_be_confirmed() {
     let path = bid_on_plain(&browser, "amount=40").await;
     change_listing(&market, "plain", |fields| fields.terms = "Others.".to_owned());
     expect_only_declined(&seller, &path, "when the bidder has confirmed it").await;
+    let listing = format!("/console/listings/{}", listing_id("plain"));
+    browser
+        .get(&listing)
+        .await
+        .expect(200, "The vendor can only accept your bid after you have confirmed it.");
     bid(&browser, "plain", "amount=40").await;
+    browser.get(&listing).await.expect(200, "Your bid of $40.00 waits for the vendor");
     seller.get(&received(&path)).await.expect(200, "It waits for your answer.").expect(200, "Accept…");
 }
 
