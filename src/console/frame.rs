@@ -255,10 +255,13 @@ fn account(context: &Context, facts: &FrameFacts, team: &Team) -> Markup {
             @if team.is_buyer && context.side() != Some(TeamSide::Vendor) { a.wallet href=(context.links.to(paths::WALLET)) { (text::money(credits)) small { "credits" } } }
             @else { a.wallet href=(context.links.to(paths::EARNINGS)) { (text::money(earnings)) small { "available" } } }
         }
-        a.button.icon.quiet.bell href=(context.links.to(paths::NOTIFICATIONS)) {
-            (icons::icon("bell"))
-            @if unread > 0 { b { (if unread > 99 { "99+".to_owned() } else { unread.to_string() }) } }
-            span.out { " " (text::counted(unread, "unread notification", "unread notifications")) }
+        // A team without a role has no page of notifications.
+        @if team.is_buyer || team.is_vendor {
+            a.button.icon.quiet.bell href=(context.links.to(paths::NOTIFICATIONS)) {
+                (icons::icon("bell"))
+                @if unread > 0 { b { (if unread > 99 { "99+".to_owned() } else { unread.to_string() }) } }
+                span.out { " " (text::counted(unread, "unread notification", "unread notifications")) }
+            }
         }
         button.icon.quiet popovertarget="account" {
             span.face { (text::initials(&team.name)) } span.out { ", menu of " bdi { (team.name) } }

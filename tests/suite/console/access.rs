@@ -9,7 +9,7 @@ use poem::http::Method;
 use uuid::Uuid;
 
 use super::{BOTH, BUYER, NO_NDA, NO_ROLE, OPERATOR, VENDOR, is_for_operators, path_of, rows};
-use crate::harness::{self, TestMarket, browser::Browser};
+use crate::harness::{self, TestMarket, browser::Browser, patterns::pattern};
 
 const LOCKED: &str = "mkt_demo_locked";
 
@@ -111,6 +111,22 @@ async fn pages_say_what_access_lacks_and_what_to_do() {
         }
         if access == RequiredAccess::CatalogAccess {
             locked.get(&path).await.expect(403, "still locked");
+        }
+    }
+}
+
+/// The navigation, the bar above pages, and the tabs of settings.
+#[tokio::test]
+async fn links_around_pages_lead_to_pages_that_the_team_may_open() {
+    let market = harness::demo();
+    let link = pattern(r#"<a [^>]*href="(/console[^"]*)""#);
+    for key in [BUYER, VENDOR, BOTH, NO_ROLE, OPERATOR] {
+        let browser = Browser::signed_in(market, key).await;
+        let page = browser.get("/console/settings/sessions").await;
+        page.expect(200, "This session");
+        for found in link.captures_iter(&page.text) {
+            let target = browser.get(&found[1]).await;
+            assert!(target.status() < 400, "{key}: {}: {}", &found[1], target.visible());
         }
     }
 }
