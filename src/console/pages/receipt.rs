@@ -54,17 +54,49 @@ fn content(context: &Context, receipt: &Receipt) -> Content {
             @if let Some(found) = &receipt.attestation { (attestation(context, receipt, found)) }
         }
     };
-    let mut content = Content::new("Receipt", body).with_parent("Purchases", paths::PURCHASES);
+    let mut content =
+        Content::new(document(purchase.status).name, body).with_parent("Purchases", paths::PURCHASES);
     if purchase.listing_is_visible {
         content = content.with_parent(&purchase.listing_title, paths::listing(purchase.listing));
     }
     content.with_actions(actions(context, receipt)).narrow().with_request("/v2/listings/browse/purchases")
 }
 
+/// The words for what the page shows, which can be printed.
+struct Document {
+    /// Its name.
+    name: &'static str,
+    /// The text of the button that prints it.
+    print: &'static str,
+    /// Its first line.
+    head: &'static str,
+    /// The heading of the assets.
+    assets: &'static str,
+}
+
+/// Only what was paid has a receipt.
+const fn document(status: PurchaseStatus) -> Document {
+    let (name, print) = ("Order", "Print the order");
+    match status {
+        PurchaseStatus::Pending => {
+            Document { name, print, head: "Order on marketplace, not paid yet", assets: "What you ordered" }
+        }
+        PurchaseStatus::Cancelled => {
+            Document { name, print, head: "Canceled order on marketplace", assets: "What you had ordered" }
+        }
+        PurchaseStatus::Completed | PurchaseStatus::Refunded => Document {
+            name: <ReceiptPage as Page<Buyer>>::TITLE,
+            print: "Print the receipt",
+            head: "Receipt of a purchase on marketplace",
+            assets: "What you bought",
+        },
+    }
+}
+
 fn actions(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     html! {
-        button type="button" hidden data-print { (icons::icon("down")) "Print the receipt" }
+        button type="button" hidden data-print { (icons::icon("down")) (document(purchase.status).print) }
         @if let DeliveryState::Ready(archive) = &receipt.delivery {
             a.button.primary href=(download(context, purchase)) {
                 (icons::icon("down"))
@@ -154,7 +186,7 @@ fn head(purchase: &TeamPurchase) -> Markup {
     html! {
         div.row.apart {
             div {
-                p.note { "Receipt of a purchase on marketplace" }
+                p.note { (document(purchase.status).head) }
                 p.long { b { bdi { (purchase.listing_title) } } }
                 (number(purchase))
             }
@@ -255,9 +287,12 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
     let page = &receipt.manifest;
     let is_ready = matches!(receipt.delivery, DeliveryState::Ready(_));
     let has_data = is_ready && !has_descriptions_only(receipt);
-    let heading = if has_data { "What was delivered" } else { "What you bought" };
-    let note =
-        if is_ready { "the file of digests lists all" } else { "all are listed when the download is ready" };
+    let heading = if has_data { "What was delivered" } else { document(receipt.purchase.status).assets };
+    let rest = match receipt.delivery {
+        DeliveryState::Ready(_) => "; the file of digests lists all",
+        DeliveryState::Unpaid | DeliveryState::Preparing(_) => "; all are listed when the download is ready",
+        DeliveryState::Cancelled | DeliveryState::Refunded => "",
+    };
     let shown = page.lines.len() as u64;
     html! {
         section.stack aria-labelledby="manifest" {
@@ -274,7 +309,7 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
                     (text::counted(describing, "that describes them", "that describe them")) " · "
                     (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
                 }
-                @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
+                @if shown < page.total { " · The first " (text::grouped(shown)) " are shown" (rest) "." }
             }
             @if is_ready && shown < page.total {
                 p.no-print { a href=(context.links.to(&receipt_files::path(receipt.purchase.id, "sha256"))) download {

@@ -204,10 +204,12 @@ async fn invoice_is_completed_canceled_and_refunded_by_the_market() {
     let pending = browser.get(&order).await;
     pending.expect(200, "waits for your payment of $52.50").expect(200, "For training only.");
     pending.expect(200, "sends the invoice");
+    pending.expect(200, "Order on marketplace, not paid yet").expect(200, "What you ordered");
+    assert!(!pending.text.contains("Receipt"), "{}", pending.visible());
     browser.get(&format!("{order}/agreement")).await.expect(404, "This is not here");
     browser.get(&format!("{order}/sha256")).await.expect(409, "not ready");
     complete(&market, id_of(&order)).unwrap();
-    browser.get(&order).await.expect(200, "Completed");
+    browser.get(&order).await.expect(200, "Completed").expect(200, "Print the receipt");
     assert!(agreement(&browser, &order).await.contains("Payment: invoice\n"));
     assert_eq!(credits(&market, "buyer"), 100_000, "an invoice is paid elsewhere");
     decide(&market, id_of(&order), operations_of_purchases::refund).unwrap();
@@ -217,7 +219,12 @@ async fn invoice_is_completed_canceled_and_refunded_by_the_market() {
 
     let again = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
     decide(&market, id_of(&again), operations_of_purchases::cancel).unwrap();
-    browser.get(&again).await.expect(200, "was canceled").expect(200, "Nothing was charged.");
+    let canceled = browser.get(&again).await;
+    canceled
+        .expect(200, "was canceled")
+        .expect(200, "Nothing was charged.")
+        .expect(200, "What you had ordered");
+    assert!(!canceled.text.contains("Receipt"), "{}", canceled.visible());
     let late = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
     market.clock().advance(14 * DAY);
     market.market().run_due_steps().unwrap();
