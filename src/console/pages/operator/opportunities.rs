@@ -24,7 +24,7 @@ const FIELDS: &[RecordField] = &[
     RecordField::listed("title", "Title", Plain),
     RecordField::listed("team_id", "Buyer", Record(TEAMS)),
     RecordField::listed("status", "Status", State),
-    RecordField::listed("open", "Takes bids", Flag),
+    RecordField::listed("open", "Takes answers", Flag),
     RecordField::listed("budget", "Budget, USD", Plain),
     RecordField::listed("deadline", "Deadline", Deadline),
     RecordField::listed("created_at", "Created", Moment),

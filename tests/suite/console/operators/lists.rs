@@ -264,12 +264,13 @@ async fn filters_of_days_include_both_ends() {
     refused.expect(422, "There is no day “yesterday”").expect(422, "id=\"paid_from-p\"");
 }
 
-/// Budgets per task and in total are told apart.
+/// Budgets per task and in total are told apart. What is asked for as listings takes no bids.
 #[tokio::test]
-async fn budgets_have_their_unit() {
+async fn opportunities_say_the_unit_of_their_budget_and_whether_they_take_answers() {
     let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
     let list = browser.get("/console/operator/opportunities").await;
     list.expect(200, "$90 to $240 per task").expect(200, "$40,000 to $180,000 in total");
+    list.expect(200, "Takes answers");
     let file = browser.get("/console/operator/opportunities?format=csv").await;
     file.expect(200, "$90 to $240 per task");
 }
