@@ -35,11 +35,16 @@ pub fn cells(context: &Context, listing: &ListingView) -> Row {
         detail(&|details| text::plain_amount(details.price)),
         detail(&|details| text::plain_amount(details.sample_price)),
         detail(&|details| text::plain_amount(details.price_per_task)),
-        summary.scale.loc.to_string(),
-        summary.scale.task_count.to_string(),
+        count(summary.scale.loc),
+        count(summary.scale.task_count),
         detail(&|details| if details.is_certified { "Yes" } else { "No" }.to_owned()),
         detail(&|details| bids_text(details.accepts_bids).to_owned()),
         detail(&|details| details.published_at.map(|at| at.day().to_string()).unwrap_or_default()),
         detail(&|_| format!("{}{PREFIX}{}", context.base_url, paths::listing(summary.id))),
     ]
+}
+
+/// Returns a number of things. The cell of a listing without such things is empty, so that it does not count in averages.
+fn count(number: u64) -> String {
+    if number == 0 { String::new() } else { number.to_string() }
 }

@@ -15,7 +15,7 @@ async fn runs_and_findings_are_shown() {
     for (path, expected) in [
         ("/console/quality", "Checks passed"),
         ("/console/quality?subject=listing&result=passed", "Quality"),
-        ("/console/quality?format=csv", "Checked,Kind,Result,Checks passed,Checks,"),
+        ("/console/quality?format=csv", "Checked,Run,Kind,Result,Checks passed,Checks,"),
         ("/console/quality/findings", "Findings"),
     ] {
         vendor.get(path).await.expect(200, expected);

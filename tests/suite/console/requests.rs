@@ -56,7 +56,7 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
             .expect(422, "Enter an amount in US dollars");
     }
     let file = vendor.get("/console/requests?format=csv").await;
-    file.expect(200, "Tasks about tides,Project").expect(200, &format!(",{id}\r\n"));
+    file.expect(200, "Tasks about tides,Aurora Frontier,Project").expect(200, &format!(",{id}\r\n"));
     file.expect(200, "\"environments, tasksets\",24000.00,60000.00,In total,\"multi-agent, calendar\",");
     vendor.get(&request).await.expect(200, "Bid on the project").expect(200, "What you have that fits");
     assert_eq!(vendor.get(&project).await.location(), request);

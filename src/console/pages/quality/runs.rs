@@ -21,6 +21,7 @@ impl List<Vendor> for Runs {
     fn columns() -> Vec<Column<TeamRun>> {
         vec![
             Column::new(Head::text("Checked"), title, |row| name(&row.subject)),
+            Column::words_in_file("Run", |row| row.run_number.to_string()),
             Column::words("Kind", |row| kind(&row.subject)),
             Column::badge("Result", |row| findings::tone_and_label(outcome(row))),
             Column::figures("Checks passed", passed).only_in_table(),

@@ -24,6 +24,7 @@ impl List<Vendor> for Requests {
     fn columns() -> Vec<Column<OpenRequest>> {
         vec![
             Column::new(Head::text("Request"), title, |row| row.title.clone()),
+            Column::words_in_file("Buyer", |row| row.owner_name.clone()),
             Column::words("What is wanted", |row| kind_word(row.kind).to_owned()),
             Column::words("Kinds of data", |row| accepted(&row.accepted_asset_types)),
             Column::figures("Budget, USD", |row: &OpenRequest| budget(&row.metadata)).only_in_table(),
