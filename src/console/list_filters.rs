@@ -9,7 +9,7 @@ use super::{
     visit::Context,
 };
 use crate::{
-    domain::{time::Day, typed_numbers::parse_amount},
+    domain::{money::MAX_AMOUNT, time::Day, typed_numbers::parse_amount},
     error::Problem,
 };
 
@@ -77,7 +77,7 @@ impl ListFilter {
             FilterKind::Day if Day::parse(value).is_none() => {
                 format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.")
             }
-            FilterKind::Amount if parse_amount(value).is_none() => amount_problem(Some(value)),
+            FilterKind::Amount if parse_amount(value).is_none() => amount_problem(Some(value), MAX_AMOUNT),
             _ => return None,
         };
         Some(Problem::query(self.name, "value_error", message))

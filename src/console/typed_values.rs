@@ -17,12 +17,23 @@ impl Fields {
     /// Returns the amount in US dollars in a field, as people write it, such as `$1,450.50`; `None` if nothing was typed. Fails
     /// with a problem at the field.
     pub fn amount(&self, name: &'static str) -> Result<Option<Cents>> {
-        self.parsed(name, &amount_problem(self.get(name)), parse_amount)
+        self.amount_of_at_most(name, MAX_AMOUNT)
+    }
+
+    /// Like [`amount`](Self::amount). The message about an amount that is too large to be read names the maximum of the operation.
+    pub fn amount_of_at_most(&self, name: &'static str, maximum: Cents) -> Result<Option<Cents>> {
+        self.parsed(name, &amount_problem(self.get(name), maximum), parse_amount)
     }
 
     /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
     pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
-        self.amount(name)?.ok_or_else(|| invalid(name, &amount_problem(None)))
+        self.required_amount_of_at_most(name, MAX_AMOUNT)
+    }
+
+    /// Like [`required_amount`](Self::required_amount), with the maximum of the operation.
+    pub fn required_amount_of_at_most(&self, name: &'static str, maximum: Cents) -> Result<Cents> {
+        let amount = self.amount_of_at_most(name, maximum)?;
+        amount.ok_or_else(|| invalid(name, &amount_problem(None, maximum)))
     }
 
     /// Returns the time in a field, in UTC, as people write it, such as `2026-04-01 09:00`; `None` if nothing was typed. Fails with
@@ -55,11 +66,11 @@ impl Fields {
     }
 }
 
-/// Message for a text that is not an amount, or for an amount that is too large.
-pub fn amount_problem(text: Option<&str>) -> String {
+/// Message for a text that is not an amount, or for an amount above the maximum.
+pub fn amount_problem(text: Option<&str>, maximum: Cents) -> String {
     let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
-    if number.is_some_and(|dollars| dollars > MAX_AMOUNT.dollars()) {
-        return format!("Enter at most {}.", short_money(MAX_AMOUNT));
+    if number.is_some_and(|dollars| dollars > maximum.dollars()) {
+        return format!("Enter at most {}.", short_money(maximum));
     }
     "Enter an amount in US dollars, for example 27000 or 1450.50.".to_owned()
 }
@@ -88,6 +99,10 @@ mod tests {
             let inputs = Inputs::refused(fields, &error);
             assert_eq!(inputs.problem("price").as_deref(), Some(expected));
         }
+        let fields = Fields::of_pairs(vec![("price".to_owned(), "20000000000".to_owned())]).unwrap();
+        let error = fields.amount_of_at_most("price", Cents(500_000)).unwrap_err();
+        let inputs = Inputs::refused(fields, &error);
+        assert_eq!(inputs.problem("price").as_deref(), Some("Enter at most $5,000."));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::deals::{self, PAY_WITH};
 use crate::{
     console::prelude::*,
-    domain::purchases::PayWith,
+    domain::{offers::MAX_AMOUNT, purchases::PayWith},
     operations::{
         listing_deals::{self, ListingDeals, Offered},
         offers::OfferInput,
@@ -49,7 +49,8 @@ impl Page<Buyer> for BidForm {
 impl FormPage<Buyer> for BidForm {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let listing = visit.id(0)?;
-        let (amount, pay_with) = (fields.required_amount(AMOUNT)?, deals::pay_with(fields.get(PAY_WITH)));
+        let (amount, pay_with) =
+            (fields.required_amount_of_at_most(AMOUNT, MAX_AMOUNT)?, deals::pay_with(fields.get(PAY_WITH)));
         if let Some(page) = deals::updated(fields, &paths::make_bid(listing), &[AMOUNT, PAY_WITH]) {
             return Ok(page);
         }
@@ -93,7 +94,7 @@ struct TypedBid {
 impl TypedBid {
     fn of(fields: &Fields) -> TypedBid {
         TypedBid {
-            amount: fields.amount(AMOUNT).transpose(),
+            amount: fields.amount_of_at_most(AMOUNT, MAX_AMOUNT).transpose(),
             pay_with: deals::pay_with(fields.get(PAY_WITH)),
         }
     }

@@ -3,7 +3,10 @@
 use super::prelude::*;
 use crate::{
     console::wording,
-    domain::{offers::OfferStatus, purchases::PayWith},
+    domain::{
+        offers::{MAX_AMOUNT, OfferStatus},
+        purchases::PayWith,
+    },
     operations::offers::{self, OfferInput},
     store::records::offers::OFFERS,
 };
@@ -72,8 +75,10 @@ impl Resource for Bids {
         perform: |writer, operator, _, fields| {
             let buyer = operator.platform().buyer(inputs::team(writer, fields)?)?;
             let listing = resources::id(fields, "listing_id")?;
-            let (amount, pay_with) =
-                (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
+            let (amount, pay_with) = (
+                fields.required_amount_of_at_most("amount", MAX_AMOUNT)?,
+                resources::choice(fields, "pay_with")?,
+            );
             let input = OfferInput { listing, amount, pay_with };
             let id = offers::submit(writer, &buyer, Actor::Team, &input)?;
             Ok(Some(resources::path_of::<Bids>(&id.to_string())))
@@ -121,8 +126,10 @@ impl Resource for Bids {
             operation: "update_offer",
             perform: |writer, operator, record, fields| {
                 let buyer = operator.platform().buyer(inputs::team_in(writer, record, "team_id")?)?;
-                let (amount, pay_with) =
-                    (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
+                let (amount, pay_with) = (
+                    fields.required_amount_of_at_most("amount", MAX_AMOUNT)?,
+                    resources::choice(fields, "pay_with")?,
+                );
                 offers::change(writer, &buyer, Actor::Team, id_of(record)?, Some(amount), Some(pay_with))?;
                 Ok(None)
             },

@@ -42,7 +42,7 @@ impl Page<Member> for BuyCredits {
 
 impl FormPage<Member> for BuyCredits {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let amount = fields.required_amount("amount")?;
+        let amount = fields.required_amount_of_at_most("amount", MAX_REQUESTED_AMOUNT)?;
         let change = Change::new("request_credits", "team", visit.access.team().id);
         let request = changes::perform(visit, fields, change, move |writer, member| {
             credit_purchases::request(writer, member, Actor::Team, amount).map(|requested| requested.id)

@@ -87,6 +87,7 @@ async fn amount_that_was_changed_after_the_terms_is_not_bid() {
         ("99", 409, "The price or the terms have changed"),
         ("many", 422, "Enter an amount in US dollars"),
         ("", 422, "Enter an amount in US dollars"),
+        ("99999999999", 422, "Enter at most $100,000,000."),
     ] {
         let refused = browser.submit(&page, &path, &[("accept", "yes"), ("amount", typed)]).await;
         refused.expect(status, said);
