@@ -22,6 +22,11 @@ pub fn short_money(amount: Cents) -> String {
     text.strip_suffix(".00").map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// Returns the amount of a change: with a sign, unless nothing changes.
+pub fn signed_money(amount: Cents) -> String {
+    if amount.0 > 0 { format!("+{}", money(amount)) } else { money(amount) }
+}
+
 /// Returns an amount, or [`MISSING`].
 pub fn optional_money(amount: Option<Cents>) -> String {
     amount.map_or_else(|| MISSING.to_owned(), money)
@@ -188,6 +193,7 @@ mod tests {
     fn numbers_are_written_for_people() {
         assert_eq!(short_money(Cents(400_000)), "$4,000");
         assert_eq!(short_money(Cents(400_050)), "$4,000.50");
+        assert_eq!([-50, 0, 50].map(|cents| signed_money(Cents(cents))), ["−$0.50", "$0.00", "+$0.50"]);
         for (bytes, expected) in [
             (1, "1 byte"),
             (999, "999 bytes"),

@@ -17,7 +17,7 @@ pub fn table(balances: &[Balance]) -> Markup {
         [
             Head::text("Balance").cell(name),
             Head::number("Now, USD").cell(text::money(*before)),
-            Head::number("Change, USD").cell(text::money(*change)),
+            Head::number("Change, USD").cell(text::signed_money(*change)),
             Head::number("After it, USD").cell(text::money(Cents(before.0 + change.0))),
         ]
     };

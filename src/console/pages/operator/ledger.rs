@@ -91,7 +91,7 @@ fn show_postings(context: &Context, postings: &[NamedPosting]) -> Markup {
             Some((id, name)) => { a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) { bdi { (name) } } },
             None => "The market",
         } };
-        row(html! { (account_words(posting.account)) }, team, html! { (text::money(posting.amount)) })
+        row(html! { (account_words(posting.account)) }, team, html! { (text::signed_money(posting.amount)) })
     });
     let sum = Cents(postings.iter().map(|posting| posting.amount.0).sum());
     let sum = row(html! { b { "Sum" } }, html! {}, html! { b { (text::money(sum)) } });

@@ -277,7 +277,7 @@ impl Sale {
         let row = |posting: &Posting| {
             [
                 Head::text("Account").cell(self.account(posting.account.kind())),
-                Head::number("Change, USD").cell(text::money(posting.cents)),
+                Head::number("Change, USD").cell(text::signed_money(posting.cents)),
             ]
         };
         let label = format!("Entry {number}");

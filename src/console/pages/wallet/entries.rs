@@ -128,7 +128,7 @@ fn columns(about: Show) -> Vec<Column<WalletLine>> {
         Column::new(Head::text("About"), about, |line| line.entry.description.clone()),
         Column::new(
             Head::number("Amount, USD"),
-            |_, line| html! { (signed(line.entry.amount)) },
+            |_, line| html! { (text::signed_money(line.entry.amount)) },
             |line| line.entry.amount.to_string(),
         ),
         Column::money("Balance, USD", |line| line.balance),
@@ -138,10 +138,6 @@ fn columns(about: Show) -> Vec<Column<WalletLine>> {
 fn ids() -> [Column<WalletLine>; 2] {
     let purchase = |line: &WalletLine| line.entry.purchase.map(|id| id.to_string()).unwrap_or_default();
     [Column::words_in_file("Purchase ID", purchase), Column::ids_in_file(|line| line.entry.id)]
-}
-
-fn signed(amount: Cents) -> String {
-    if amount.0 > 0 { format!("+{}", text::money(amount)) } else { text::money(amount) }
 }
 
 /// Shows the record that an entry refers to. A vendor must not see purchases of buyers, so earnings link to the listing.
