@@ -51,10 +51,8 @@ impl List<Member> for Notifications {
         ]
     }
 
-    const FILTERS: &'static [ListFilter] = &[
-        ListFilter::choice(STATE, "Status", states),
-        ListFilter::choice(KIND, "About", text::word_choices::<NotificationType>),
-    ];
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter::choice(STATE, "Status", states), ListFilter::choice(KIND, "About", kinds)];
 
     fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {
         let mut filters = request.record_filters_of(&[KIND]);
@@ -96,6 +94,11 @@ fn mark_all(context: &Context, newest: Uuid) -> Markup {
 
 fn states() -> Vec<(&'static str, String)> {
     vec![("unread", "Unread".to_owned()), (READ, "Read".to_owned())]
+}
+
+/// Returns what notifications are about. Their titles call an opportunity a request, for its buyer, too.
+fn kinds() -> Vec<(&'static str, String)> {
+    text::choices(|kind: NotificationType| text::words(kind.as_str()).replace("Opportunity ", "Request "))
 }
 
 /// Shows the title. The title of an unread notification is a button: opening its subject marks it as read, and a link must not

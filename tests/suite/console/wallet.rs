@@ -77,6 +77,17 @@ async fn notifications_are_in_the_order_of_their_times() {
     }
 }
 
+/// Vendors know opportunities as requests, and the titles of notifications call them so.
+#[tokio::test]
+async fn filter_of_notifications_calls_opportunities_requests() {
+    for key in ["mkt_demo_vendor", BUYER] {
+        let browser = Browser::signed_in(harness::demo(), key).await;
+        let page = browser.get("/console/notifications").await;
+        page.expect(200, "Request published").expect(200, "Request closed").expect(200, "Request canceled");
+        assert!(!page.text.contains("Opportunity published"), "{}", page.visible());
+    }
+}
+
 /// Changes of the credits that are no sales have a reason of their own each.
 #[tokio::test]
 async fn changes_of_credits_say_their_reason() {
