@@ -145,6 +145,11 @@ async fn upload_grant_is_made_and_revoked() {
         .await
         .expect(422, "Enter a title")
         .expect(422, "whole number");
+    for size in ["0", "50001", "99999999999999"] {
+        let refused =
+            browser.submit(&form, path, &[("title", "Harbour ledger"), ("max_megabytes", size)]).await;
+        refused.expect(422, "Enter a whole number from 1 to 50,000.");
+    }
     let created = browser.submit(&form, path, &[("title", "Harbour ledger"), ("max_megabytes", "5")]).await;
     created.expect(200, "5.0 MB");
     assert_eq!(secret_on(&created.text).len(), 32);

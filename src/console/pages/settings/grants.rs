@@ -124,8 +124,13 @@ impl FormPage<Vendor> for NewGrant {
         if title.is_empty() {
             problems.push(problem("title", "Enter a title, for example Harbour ledger."));
         }
-        let size = fields.parsed("max_megabytes", "Enter a whole number, for example 500.", |text| {
-            parse_whole_number(text)?.try_into().ok().filter(|megabytes: &u64| *megabytes > 0)
+        let limit = (visit.market().settings().blobs.max_upload_bytes / MEGABYTE).max(1);
+        let size_problem = format!("Enter a whole number from 1 to {}.", text::grouped(limit));
+        let size = fields.parsed("max_megabytes", &size_problem, |text| {
+            parse_whole_number(text)?
+                .try_into()
+                .ok()
+                .filter(|megabytes: &u64| (1..=limit).contains(megabytes))
         });
         let exclusivity = collect(chosen_exclusivity(fields), &mut problems)?;
         let group = collect(chosen_group(fields), &mut problems)?.flatten();
