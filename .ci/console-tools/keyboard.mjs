@@ -237,9 +237,31 @@ async function followFocus(page, addresses) {
   }
 }
 
+/** Returns the words in cells of tables that begin on one line and end on another one. */
+function wordsOnTwoLines(page) {
+  return page.locator("main td").evaluateAll((cells) => cells.flatMap((cell) => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const words = [];
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/\p{L}{2,}/gu)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) words.push(word[0]);
+      }
+    }
+    return words;
+  }));
+}
+
 /** A page is printed with its heading, but without what is only used on a screen. */
 async function printAnyPage(page) {
   await page.emulateMedia({ media: "print" });
+  await page.setViewportSize({ width: 658, height: 900 });
+  await page.goto("/console/purchases");
+  // A table that is wider than paper is printed smaller.
+  const broken = await wordsOnTwoLines(page);
+  assert(broken.length === 0, `the words ${broken.slice(0, 3)} are broken on paper`);
   for (const address of ["/console/opportunities", "/console/wallet", await first(page, "/console/catalog", ".card h2 a")]) {
     await page.goto(address);
     assert(await page.locator("h1").isVisible(), `the heading of ${address} is not printed`);
