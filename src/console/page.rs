@@ -283,6 +283,7 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
         path: path.strip_prefix(PREFIX).unwrap_or(path).to_owned(),
         parameters: path_params::values(request),
         query: Query::parse(request.uri().query().unwrap_or_default()),
+        sends_form: request.method() == Method::POST,
         signed_in,
         requester,
         request_id: RequestId::from_request(request).as_str().to_owned(),

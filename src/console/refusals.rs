@@ -130,7 +130,23 @@ fn log(context: &Context, error: &Error) {
 }
 
 fn content(context: &Context, error: &Error) -> Content {
-    content_with(context, &context.links.to(&context.path), &advice(context, error), status(error))
+    let mut advice = advice(context, error);
+    if context.sends_form && is_about_page(error) {
+        advice.reason = html! { (advice.reason) " Nothing was changed." };
+    }
+    content_with(context, &context.links.to(&context.path), &advice, status(error))
+}
+
+/// Whether the page for an error says why a page cannot be opened, and nothing about a form that was sent to it.
+const fn is_about_page(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NotFound(_)
+            | Error::UnknownPath(_)
+            | Error::RoleRequired(_)
+            | Error::NdaRequired
+            | Error::BrowseLocked { .. }
+    )
 }
 
 fn content_with(context: &Context, address: &str, advice: &Advice, status: StatusCode) -> Content {

@@ -58,6 +58,8 @@ pub struct Context {
     pub parameters: Vec<String>,
     /// The query.
     pub query: Query,
+    /// Whether the request sends a form.
+    pub sends_form: bool,
     /// Who visits the page; `None` on pages that everybody may see.
     pub signed_in: Option<SignedIn>,
     /// Who pays for reads and writes.

@@ -240,6 +240,20 @@ async fn bid_on_a_listing_outside_the_catalog_can_only_be_withdrawn_or_declined(
 }
 
 #[tokio::test]
+async fn form_for_a_listing_that_has_gone_says_that_nothing_was_changed() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_path("plain");
+    let page = browser.get(&format!("{path}?amount=40")).await;
+    perform(&market, "plain", Operation::Unpublish);
+    let gone = browser.get(&path).await;
+    gone.expect(404, "This is not here");
+    assert!(!gone.text.contains("Nothing was changed."), "{}", gone.visible());
+    let refused = browser.submit(&page, &path, &[("accept", "yes")]).await;
+    refused.expect(404, "This is not here").expect(404, "Nothing was changed.");
+}
+
+#[tokio::test]
 async fn bid_of_a_team_that_has_bought_the_listing_can_only_be_withdrawn_or_declined() {
     let market = shop();
     let (browser, seller) =
