@@ -190,7 +190,10 @@ async fn operators_announce_and_maintain_by_pages() {
     let page = reading.get(PATH).await;
     page.expect(200, "Shown now");
     assert!(!page.text.contains("Switch it on") && !page.text.contains("/delete"), "{}", page.visible());
+    let page = operator.get(&form).await;
+    assert_eq!(operator.submit(&page, &form, &[("ends_at", "")]).await.status(), 303);
     let page = operator.get(PATH).await;
+    page.expect(200, "An operator deletes it");
     let delete = format!("{PATH}/delete");
     assert_eq!(operator.submit(&page, &delete, &[]).await.status(), 303);
     operator.get(PATH).await.expect(200, "Nothing is announced now.");

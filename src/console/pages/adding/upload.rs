@@ -148,7 +148,10 @@ fn complete_content(context: &Context, completed: &CompletedOwnUpload) -> Conten
     ];
     let body = html! {
         (tables::facts(&facts))
-        p.note { "The market now reads the zip. The page of the asset shows how far it is, and what it found." }
+        p.note {
+            @if completed.asset.is_some() { "The market reads a zip once it has arrived. The page of the asset shows how far it is, and what it found." }
+            @else { "The asset was deleted since, or its data was detached." }
+        }
         div.row {
             @if let Some((id, _)) = &completed.asset {
                 a.button.primary href=(context.links.to(&paths::asset(*id))) { "Open the asset" }

@@ -75,7 +75,7 @@ fn facts(stored: &StoredAnnouncement) -> Vec<(&'static str, Markup)> {
         ("Status", state),
         ("Kind", html! { (text::words(level.as_str())) }),
         ("From", moment(starts_at, "At once")),
-        ("Until", moment(ends_at, "Deleted")),
+        ("Until", moment(ends_at, "An operator deletes it")),
         ("Written", text::moment(stored.changed_at)),
     ]
 }

@@ -79,10 +79,18 @@ async fn parts_arrive_in_any_order_and_only_missing_ones_are_sent_again() {
     assert_eq!(completed.status(), 303, "{}", completed.visible());
     let done = browser.open(completed.location()).await;
     done.expect(200, &sha256(&bytes)).expect(200, "Ledger in parts").expect(200, "ledger.zip");
+    done.expect(200, "The page of the asset shows how far it is");
     market.run_background();
-    let codebase = get_codebase(&market, &find_codebase(&market, "Ledger").await).await;
+    let id = find_codebase(&market, "Ledger").await;
+    let codebase = get_codebase(&market, &id).await;
     assert_eq!(codebase["data"]["analysis_status"], "completed", "{codebase}");
     assert_eq!(codebase["description"], "Keeps accounts.");
+    let detach = format!("/console/inventory/{id}/detach");
+    let detached = browser.submit(&browser.open(&detach).await, &detach, &[]).await;
+    assert_eq!(detached.status(), 303, "{}", detached.visible());
+    let page = browser.open(completed.location()).await;
+    page.expect(200, "or its data was detached");
+    assert!(!page.text.contains("Open the asset"), "{}", page.visible());
 }
 
 #[tokio::test]
