@@ -33,6 +33,9 @@ const CONSOLE_SCOPE_REQUIRED: &str = "This API key is for programs: nobody can s
 const NDA_REQUIRED: &str = "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
      it does, then try again.";
 
+/// Message of [`Error::PreconditionFailed`].
+const PRECONDITION_FAILED: &str = "The record has changed since the response whose entity tag `If-Match` states. Get it again, and send its new `ETag`.";
+
 impl Error {
     /// Returns the message for the client: what was wrong and what to do next. It never contains internal
     /// causes, server paths, or secrets.
@@ -83,11 +86,7 @@ impl Error {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
-            Error::PreconditionFailed => {
-                "The record has changed since the response whose entity tag `If-Match` states. Get it again, and \
-                 send its new `ETag`."
-                    .to_owned()
-            }
+            Error::PreconditionFailed => PRECONDITION_FAILED.to_owned(),
             Error::PayloadTooLarge { max_bytes } => {
                 format!("The request body is too large. Send at most {max_bytes} bytes.")
             }

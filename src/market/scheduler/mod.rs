@@ -95,6 +95,7 @@ impl Scheduler {
 
     /// Sets for how long some work may wait at every moment until the scheduler is overloaded. From then on, the newest work of an
     /// owner is next. Without this, a scheduler is never overloaded.
+    #[must_use]
     pub fn with_burst(self, burst: Duration) -> Scheduler {
         self.inner.lock().set_burst(burst);
         self
