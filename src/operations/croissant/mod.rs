@@ -9,7 +9,7 @@ use self::document::{Archive, Entry, Listing};
 use super::{access::ListingViewer, browse, bundles};
 use crate::{
     artifacts::{
-        datasets::{Dataset, Table},
+        datasets::{Dataset, Format, Table},
         quality_checks::license::{LICENSE_FOUND, licenses_in},
     },
     domain::{
@@ -163,7 +163,10 @@ fn titles_and_tables(
             if columns >= document::MAX_COLUMNS {
                 break;
             }
-            table.sample = Vec::new();
+            // Only that of JSON Lines says more about the columns.
+            if table.format != Format::JsonLines {
+                table.sample = Vec::new();
+            }
             columns += table.columns.len();
             tables.push(table);
         }
