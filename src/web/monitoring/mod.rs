@@ -3,6 +3,7 @@
 //! The first two are for everybody. No limit applies to them, since a busy server must not look like a dead one. They name only
 //! conditions. Metrics name operations, limits, and kinds of work, never a team, a world, or a path.
 
+mod classic_text;
 mod families;
 mod metrics;
 mod process;
@@ -17,7 +18,7 @@ use std::sync::{
 use poem::{
     Endpoint, EndpointExt, Request, Response,
     endpoint::BoxEndpoint,
-    http::{Method, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode, header},
 };
 use serde::Serialize;
 
@@ -47,7 +48,7 @@ pub const ALIVE_PATH: &str = "/healthz";
 /// Path that says whether the server can do its work.
 pub const READY_PATH: &str = "/readyz";
 
-/// Content type of metrics.
+/// Content type of metrics, unless a client prefers another one.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Watches the server of a market.
@@ -180,10 +181,15 @@ impl Monitor {
         uncached(status).content_type("application/json").body(body)
     }
 
-    /// Returns the metrics.
-    async fn respond_with_metrics(&self) -> Result<Response> {
-        let text = self.scrape().await?;
-        Ok(uncached(StatusCode::OK).content_type(OPENMETRICS).body(text))
+    /// Returns the metrics in the format that these headers of the request prefer.
+    async fn respond_with_metrics(&self, headers: &HeaderMap) -> Result<Response> {
+        let metrics = self.scrape().await?;
+        let (content_type, text) = if classic_text::is_preferred(headers) {
+            (classic_text::CONTENT_TYPE, classic_text::from_openmetrics(&metrics))
+        } else {
+            (OPENMETRICS, metrics)
+        };
+        Ok(uncached(StatusCode::OK).content_type(content_type).body(text))
     }
 }
 
@@ -216,7 +222,7 @@ impl MetricsForOperators {
         let served = ServedMarket::from_request(request)?;
         let authenticated = auth::identify(served, request).await?;
         Operator::admit(served, authenticated, request).await?;
-        self.0.respond_with_metrics().await
+        self.0.respond_with_metrics(request.headers()).await
     }
 }
 
@@ -244,7 +250,8 @@ impl Endpoint for MonitoringEndpoint {
         if !is_read(&request) {
             return Ok(refuse_method(request).await);
         }
-        match self.0.respond_with_metrics().await {
+        let metrics = self.0.respond_with_metrics(request.headers()).await;
+        match metrics {
             Ok(response) => Ok(response),
             Err(error) => Ok(request_id::refuse(request, error).await),
         }

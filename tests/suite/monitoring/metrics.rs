@@ -16,7 +16,7 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::samples::scrape;
+use super::samples::{Scrape, scrape};
 use crate::{
     contract::cases::{BUYER, OPERATOR, READING_OPERATOR, VENDOR},
     harness::{
@@ -48,6 +48,32 @@ async fn only_operators_see_metrics() {
     assert_eq!((post.expect_error(405).as_str(), post.header("allow")), ("method_not_allowed", "GET, HEAD"));
     let without_operators = TestMarket::with_settings(|settings| settings.operator.enabled = false);
     assert_eq!(without_operators.get(OPERATOR, "/metrics").await.status, 404);
+}
+
+#[tokio::test]
+async fn programs_that_accept_only_plain_text_get_the_older_format() {
+    let market = TestMarket::demo();
+    let key = format!("Bearer {OPERATOR}");
+    let accept = "text/plain;version=0.0.4";
+    let plain =
+        market.send(Method::GET, "/metrics", &[("authorization", key.as_str()), ("accept", accept)]).await;
+    assert_eq!(plain.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    let text = String::from_utf8(plain.bytes).unwrap();
+    for line in [
+        "# TYPE marketplace_build_info gauge",
+        "# TYPE marketplace_http_requests_total counter",
+        "# TYPE marketplace_http_request_duration_seconds histogram",
+        "# TYPE marketplace_ready gauge",
+        r#"marketplace_ready{condition="migrated"} 1.0"#,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is missing in {text}");
+    }
+    let is_newer = |line: &str| line.starts_with("# UNIT ") || line == "# EOF";
+    assert_eq!(text.lines().find(|line| is_newer(line)), None);
+    let accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+    let both =
+        market.send(Method::GET, "/metrics", &[("authorization", key.as_str()), ("accept", accept)]).await;
+    Scrape::of_response(&both);
 }
 
 #[tokio::test]
