@@ -65,7 +65,8 @@ impl Upgrade {
         let directory = settings.data.folder.clone();
         let database = directory.join(DATABASE_FILE);
         let missing = || CommandError::Open(store::OpenError::Missing(directory.clone()).into());
-        let plan = upgrades::plan(&database).map_err(market::OpenError::from)?.ok_or_else(missing)?;
+        let unusable = |error| market::OpenError::store(&directory, error);
+        let plan = upgrades::plan(&database).map_err(unusable)?.ok_or_else(missing)?;
         if self.undo {
             return self.undo(&directory);
         }

@@ -1,6 +1,6 @@
 //! How connections to the database are configured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
@@ -14,6 +14,9 @@ pub const CACHE_KIB: i64 = 32_000;
 
 /// Flags with which read connections are opened.
 pub const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// The same for the name of a database that is a URI.
+pub const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
 /// Flags with which connections are opened that could write, but are configured not to. If the file is read-only, so are
 /// they.
@@ -46,10 +49,30 @@ pub fn configure_writer(connection: &Connection, durability: Durability) -> rusq
 
 /// Returns the flags for opening a database that is only read.
 pub fn reading_flags(path: &Path) -> OpenFlags {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
     // The last connection that could write deletes the files that exist while a database is in use.
-    if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE }
+    if write_ahead_log(path).exists() { READ_ONLY } else { READ_WRITE }
+}
+
+/// Returns the path of the log that exists while a process uses a database.
+pub fn write_ahead_log(database: &Path) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push("-wal");
+    path.into()
+}
+
+/// Returns the URI by which a database is opened with [`READ_ONLY_URI`] without locks, which are files in its directory.
+pub fn uri_without_locks(path: &Path) -> PathBuf {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.extend(["%".to_owned(), format!("{other:02x}")]),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
 }
 
 /// Configures a connection that reads.

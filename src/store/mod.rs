@@ -144,7 +144,9 @@ pub use self::{
     transaction::{Reader, Writer},
 };
 use self::{
-    connection_settings::{READ_ONLY, configure_reader, configure_writer, reading_flags},
+    connection_settings::{
+        READ_ONLY, READ_ONLY_URI, configure_reader, configure_writer, reading_flags, uri_without_locks,
+    },
     connections::Connections,
     damage::Damage,
     derived_rows::{are_rows_missing, derive_missing_rows},
@@ -157,9 +159,6 @@ use crate::{
     idle_closer::IdleCloser,
     private_files,
 };
-
-/// Flags with which a database is opened by a URI.
-const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
 /// Number of read connections in addition to those of the settings, which the market shares among requests
 /// and jobs. They are for the thread that updates the index and for opening the market.
@@ -238,17 +237,7 @@ impl Store {
     /// another process writes to the database, reads may fail or return a mixture of states, so callers check
     /// that it was not changed.
     pub fn open_unlocked(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
-        let mut uri = "file:".to_owned();
-        for byte in path.as_os_str().as_encoded_bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                    uri.push(char::from(*byte));
-                }
-                other => uri.extend(["%".to_owned(), format!("{other:02x}")]),
-            }
-        }
-        uri.push_str("?immutable=1");
-        Store::open_existing(path, Path::new(&uri), READ_ONLY_URI, readers)
+        Store::open_existing(path, &uri_without_locks(path), READ_ONLY_URI, readers)
     }
 
     /// Opens the database at `path` read-only by a name, which can be a URI.

@@ -2,11 +2,13 @@
 
 use std::{path::Path, sync::atomic::AtomicU64};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{
     OpenError,
-    connection_settings::{configure_reader, reading_flags},
+    connection_settings::{
+        READ_ONLY_URI, configure_reader, reading_flags, uri_without_locks, write_ahead_log,
+    },
     migrations, program_versions, snapshots, transaction,
 };
 use crate::error::{Error, Result};
@@ -109,11 +111,25 @@ pub fn undo(path: &Path) -> Result<Undone> {
     Ok(Undone { migrations: undone.into_iter().rev().map(|(name, _)| name).collect(), version })
 }
 
-/// Opens a database of any version without changing it.
+/// Opens a database of any version without changing it. If nothing uses it, its directory can be read-only, such as in a snapshot
+/// of a file system.
 fn open_any_version(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, reading_flags(path))?;
-    configure_reader(&connection)?;
-    Ok(connection)
+    let open = |name: &Path, flags: OpenFlags| -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(name, flags)?;
+        configure_reader(&connection)?;
+        // Only a read creates the files of the locks.
+        connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
+        Ok(connection)
+    };
+    let cannot_lock = |cause: &rusqlite::Error| {
+        matches!(cause.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    };
+    match open(path, reading_flags(path)) {
+        Err(cause) if cannot_lock(&cause) && !write_ahead_log(path).exists() => {
+            open(&uri_without_locks(path), READ_ONLY_URI)
+        }
+        opened => opened,
+    }
 }
 
 #[cfg(test)]

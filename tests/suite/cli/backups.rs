@@ -3,7 +3,7 @@
 use std::{
     fs::{self, Permissions},
     os::unix::{fs::PermissionsExt, process::CommandExt},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -28,8 +28,14 @@ fn set_modes(path: &Path, directories: u32, files: u32) {
 /// Backs up `market` as a user who can read it and write only to `backups`. Returns standard output and
 /// error.
 fn back_up_without_write_access(program: &Path, directory: &Path, name: &str) -> (bool, String) {
+    run_without_write_access(program, directory, &["backup", name])
+}
+
+/// Runs a command as a user who can read `market` and write only to `backups`. Returns standard output and error.
+fn run_without_write_access(program: &Path, directory: &Path, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(program);
-    command.args(["backup", name, "--data", "../market"]).current_dir(directory.join("backups")).env_clear();
+    command.args(arguments).args(["--data", "../market"]);
+    command.current_dir(directory.join("backups")).env_clear();
     // Root may write everywhere.
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -206,15 +212,46 @@ fn restore_is_tried_and_recorded() {
     assert_eq!(last()["check"]["problems"], 1);
 }
 
+/// Creates the data directory of an earlier version. Returns the path of its database.
+fn create_earlier_market(market: &Path) -> PathBuf {
+    fs::create_dir(market).unwrap();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/databases/before-0.2.0.sqlite.zst");
+    let database = market.join("market.sqlite");
+    fs::write(&database, zstd::decode_all(fs::File::open(fixture).unwrap()).unwrap()).unwrap();
+    database
+}
+
+#[test]
+fn upgrade_of_a_market_that_is_only_readable_is_checked() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let market = directory.join("market");
+    // Where the other user can execute it.
+    let program = directory.join("marketplace");
+    copy_program(&program);
+    create_earlier_market(&market);
+    fs::create_dir(directory.join("backups")).unwrap();
+    set_modes(directory, 0o755, 0o755);
+    set_modes(&directory.join("backups"), 0o777, 0o666);
+    set_modes(&market, 0o555, 0o444);
+    for arguments in [&["upgrade", "--check"][..], &["upgrade", "--check", "--rehearse"]] {
+        let (succeeded, said) = run_without_write_access(&program, directory, arguments);
+        assert!(succeeded && said.contains("migration: 0058_operator_start, cannot be undone\n"), "{said}");
+    }
+    // An owner gets write access again.
+    if is_root() {
+        let (succeeded, said) = run_without_write_access(&program, directory, &["upgrade"]);
+        assert!(!succeeded && said.contains("the directory ../market cannot be written to"), "{said}");
+    }
+    set_modes(&market, 0o755, 0o644);
+}
+
 #[test]
 fn upgrade_says_what_it_would_do() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
     let market = directory.join("market");
-    fs::create_dir(&market).unwrap();
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/databases/before-0.2.0.sqlite.zst");
-    let database = market.join("market.sqlite");
-    fs::write(&database, zstd::decode_all(fs::File::open(fixture).unwrap()).unwrap()).unwrap();
+    let database = create_earlier_market(&market);
     let before = fs::read(&database).unwrap();
     let command = |arguments: &[&str]| {
         stdout_of(&run(&[&["upgrade", "--data", "market"], arguments].concat(), directory))
