@@ -88,7 +88,9 @@ impl Serve {
         let reloads = Reloads::install()?;
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
-            (true, false) => Some(TemporaryDirectory::create()?),
+            (true, false) => Some(TemporaryDirectory::create_or(
+                "choose a directory with --data, or another place for temporary files with TMPDIR",
+            )?),
             _ => None,
         };
         let directory: PathBuf = match &temporary {

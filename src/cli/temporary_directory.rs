@@ -29,8 +29,7 @@ pub struct TemporaryDirectory {
 impl TemporaryDirectory {
     /// Creates a directory, and deletes those of processes that were killed.
     pub fn create() -> Result<TemporaryDirectory, CommandError> {
-        let advice = "choose a directory with --data, or another place for temporary files with TMPDIR";
-        TemporaryDirectory::create_or(advice)
+        TemporaryDirectory::create_or("choose another place for temporary files with TMPDIR")
     }
 
     /// Like [`TemporaryDirectory::create`], with advice for the case that it fails.

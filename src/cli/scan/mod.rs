@@ -75,7 +75,7 @@ impl Scan {
         init_logging(&settings, "warn");
         // Before there are any files to delete.
         let is_stopped = process::stop_flag().map_err(|error| incomplete(&error))?;
-        let directory = TemporaryDirectory::create_or("choose another place for temporary files with TMPDIR");
+        let directory = TemporaryDirectory::create();
         let directory = directory.map_err(|error| incomplete(&error))?;
         let scan = ScanOperation {
             path: &self.path,

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use super::{NOBODY, Server, copy_program, is_root, run, run_failing, stdout_of, temp_dir};
+use super::{NOBODY, Server, copy_program, is_root, marketplace, run, run_failing, stdout_of, temp_dir};
 
 /// Sets the modes of a directory, and of everything in it.
 fn set_modes(path: &Path, directories: u32, files: u32) {
@@ -244,6 +244,26 @@ fn upgrade_of_a_market_that_is_only_readable_is_checked() {
         assert!(!succeeded && said.contains("the directory ../market cannot be written to"), "{said}");
     }
     set_modes(&market, 0o755, 0o644);
+}
+
+#[test]
+fn missing_directory_for_temporary_files_is_named_with_what_helps() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    stdout_of(&run(&["backup", "copy"], directory));
+    for (arguments, helps) in [
+        (&["restore", "copy", "--check"][..], "; choose another place for temporary files with TMPDIR"),
+        (&["gym", "questions", "--demo"], "; choose another place for temporary files with TMPDIR"),
+        (
+            &["serve", "--demo", "--listen", "127.0.0.1:0"],
+            "; choose a directory with --data, or another place",
+        ),
+    ] {
+        let output = marketplace(arguments, directory).env("TMPDIR", "/nowhere").output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains(helps), "{stderr}");
+    }
 }
 
 #[test]
