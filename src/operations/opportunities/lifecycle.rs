@@ -117,9 +117,18 @@ pub fn extend(
 fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<Timestamp>) -> Result<()> {
     found.status.check(OpportunityOperation::ExtendDeadline)?;
     let is_later = |deadline: Timestamp| found.deadline.is_some_and(|earlier| deadline > earlier);
-    let Change::Set(deadline) = *deadline else { return Err(deadline_error()) };
+    let refused = |message: &str| Error::invalid(Problem::body(&["deadline"], "value_error", message));
+    let only_later = "The opportunity is published, so its deadline can only be moved to a later time.";
+    let Change::Set(deadline) = *deadline else { return Err(refused(only_later)) };
     if !is_later(deadline) {
-        return Err(deadline_error());
+        return Err(refused(only_later));
+    }
+    // Otherwise, the problem would be at a field that the request does not have, and that nobody can change any more.
+    if let Some(evaluation) = found.evaluation_date.filter(|evaluation| *evaluation < deadline) {
+        let message = format!(
+            "The bids are evaluated at {evaluation}, which can no longer be changed. Choose a deadline that is not later."
+        );
+        return Err(refused(&message));
     }
     let fields = OpportunityFields { deadline: Some(deadline), ..found.into() };
     let mut problems = fields.find_problems(found.kind);
@@ -128,11 +137,6 @@ fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<T
     problems.into_result()?;
     store::opportunities::set_deadline(writer.rows, found.row_id, deadline, writer.now)?;
     writer.schedule(StepKind::DeadlinePasses, found.row_id, deadline)
-}
-
-fn deadline_error() -> Error {
-    let message = "The opportunity is published, so its deadline can only be moved to a later time.";
-    Error::invalid(Problem::body(&["deadline"], "value_error", message))
 }
 
 /// Publishes a draft, and notifies all vendors that may see it.

@@ -7,7 +7,7 @@ use marketplace::{
         events::EventType,
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind},
-        opportunity_fields::OpportunityChange,
+        opportunity_fields::{OpportunityChange, OpportunityFields},
         time::Timestamp,
     },
     operations::opportunities::{self, MAX_UNFINISHED, cancel, close, publish},
@@ -195,6 +195,30 @@ async fn published_opportunity_allows_only_a_later_deadline() {
     update(deadline(6)).unwrap();
     let own = market.get(SELLER, &format!("/v2/opportunities/{id}")).await.ok();
     assert_eq!((&own["title"], &own["deadline"]), (&json!("Globes"), &json!("2026-03-07T09:00:00.000Z")));
+}
+
+/// Nobody can change the day of the evaluation any more, so the problem is at the deadline.
+#[tokio::test]
+async fn published_deadline_is_not_moved_beyond_the_evaluation() {
+    let market = small_market(&[]);
+    let project =
+        OpportunityFields { evaluation_date: Some(Timestamp(now().0 + 12 * DAY)), ..fields("Labels") };
+    let kind = OpportunityKind::Project;
+    let id = create(&market, 1, kind, &project).unwrap();
+    let extend = |days: i64| {
+        let change = OpportunityChange {
+            deadline: Change::Set(Timestamp(now().0 + days * DAY)),
+            ..OpportunityChange::default()
+        };
+        market.write(|writer| {
+            let owner = buyer(writer.rows, "buyer");
+            opportunities::update(writer, &owner, Actor::Team, (id, kind), change)
+        })
+    };
+    assert_eq!(refusal(extend(13)), "evaluation_date value_error", "of a draft");
+    perform(&market, publish, id, kind).unwrap();
+    assert_eq!(refusal(extend(13)), "deadline value_error");
+    assert_eq!(extend(12).unwrap().deadline, project.evaluation_date);
 }
 
 /// Returns the days from now on which deadlines have passed.
