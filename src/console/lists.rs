@@ -166,17 +166,22 @@ impl<R: 'static> Column<R> {
 
     /// Creates a column of words that only the file has. There is nothing for a missing value.
     pub fn words_in_file(name: &'static str, words: fn(&R) -> String) -> Column<R> {
-        Column { show: None, ..Column::words(name, words) }
+        Column::words(name, words).only_in_file()
     }
 
     /// Creates a column of amounts that only the file has, and that some records do not have.
     pub fn amounts_in_file(name: &'static str, amount: fn(&R) -> Option<Cents>) -> Column<R> {
-        Column { show: None, ..Column::optional_money(name, amount) }
+        Column::optional_money(name, amount).only_in_file()
     }
 
     /// Creates the column of the IDs of the records, which only the file has: the table links to their pages.
     pub fn ids_in_file(id: fn(&R) -> Uuid) -> Column<R> {
-        Column { show: None, ..Column::id("ID", id) }
+        Column::id("ID", id).only_in_file()
+    }
+
+    /// Leaves the column out of the table.
+    pub fn only_in_file(self) -> Column<R> {
+        Column { show: None, ..self }
     }
 
     /// Leaves the column out of the file, which has the parts of its values in columns of their own.

@@ -5,7 +5,7 @@ use std::{marker::PhantomData, sync::Arc};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{RecordTitle, Resource, path_of};
+use super::{Key, RecordTitle, Resource, path_of};
 use crate::{
     console::{
         address::Query,
@@ -14,7 +14,7 @@ use crate::{
         lists::{Column, List, ListRequest},
         navigation::NavigationItem,
         parts::{
-            tables,
+            tables::{self, Head},
             tabs::{self, Tab},
             text,
         },
@@ -67,7 +67,16 @@ impl<R: Resource> List<Operator> for RecordList<R> {
             };
             Column::of(field.head(), show, move |row| field.to_text(&row.record, &row.names))
         };
-        listed.enumerate().map(column).collect()
+        let is_id_listed = |name: &str| listed.clone().any(|field| field.name == name);
+        // Titles can be the same. The table has links to the records.
+        let id = match R::KEY {
+            Key::Id(name) if !is_id_listed(name) => {
+                let written = |row: &NamedRecord| R::key_of(&row.record);
+                Some(Column::<NamedRecord>::of(Head::text("ID"), |_, _| html! {}, written).only_in_file())
+            }
+            Key::Id(_) | Key::Name(_) | Key::Number(_) => None,
+        };
+        listed.enumerate().map(column).chain(id).collect()
     }
 
     const FILTERS: &'static [ListFilter] = R::FILTERS;

@@ -132,7 +132,14 @@ async fn files_have_what_tables_show() {
         let written = csv::rows(&file.text);
         assert_eq!(written.len(), shown.len() + 1, "{}", info.list);
         for ((key, row), values) in shown.iter().zip(&written[1..]) {
+            // The table links to the record.
+            let (values, id) = values.split_at(row.len().min(values.len()));
             assert_eq!(row.len(), values.len(), "{}", info.list);
+            assert!(
+                id.is_empty() || (id == [key.as_str()] && written[0].last().unwrap() == "ID"),
+                "{}",
+                info.list
+            );
             for (index, (cell, value)) in row.iter().zip(values).enumerate() {
                 let head = &written[0][index];
                 let is_name = index == 0 && letters(&text_of(cell)).contains(&letters(value));
@@ -147,6 +154,21 @@ async fn files_have_what_tables_show() {
         files += usize::from(!shown.is_empty());
     }
     assert!(files > 20 && cells > 2_000, "{files} {cells}");
+}
+
+/// Two listings can have the same title.
+#[tokio::test]
+async fn files_tell_records_apart() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    for resource in ["listings", "teams", "opportunities", "notifications"] {
+        let file = csv::rows(&browser.get(&format!("/console/operator/{resource}?format=csv")).await.text);
+        assert_eq!(file[0].last().unwrap(), "ID", "{resource}");
+        let written: Vec<&str> = file[1..].iter().map(|row| row.last().unwrap().as_str()).collect();
+        let known: Vec<String> =
+            list(market, &format!("/operator/v1/{resource}"), &[]).await.iter().map(key_of).collect();
+        assert_eq!(written, known, "{resource}");
+    }
 }
 
 #[tokio::test]
