@@ -139,7 +139,13 @@ impl TraceLine {
             return Err("This is not a trace: expected a JSON object.".to_owned());
         }
         let fields: LineFields = serde_json::from_slice(line).map_err(|cause| {
-            let mut message = format!("This is not a trace: {cause}.");
+            let column = cause.column();
+            let problem = cause.to_string();
+            // The parser counts from this line, which is seldom the first one of the file.
+            let mut message = match problem.strip_suffix(&format!(" at line 1 column {column}")) {
+                Some(problem) => format!("This is not a trace: {problem} at column {column}."),
+                None => format!("This is not a trace: {problem}."),
+            };
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
             message
         })?;
@@ -214,6 +220,8 @@ mod tests {
             let message = parse(&change).unwrap_err();
             assert!(message.contains(expected) && message.len() <= MAX_MESSAGE, "{message}");
         }
+        let broken = TraceLine::parse(b"{\"reward\": NaN}").unwrap_err();
+        assert_eq!(broken, "This is not a trace: expected value at column 12.");
         let array =
             format!("[\"{ID}\", \"{ID}\", null, null, \"m\", 1.0, \"2026-02-01T00:00:00Z\", 1, {{}}]");
         for line in [&b"{"[..], b"[]", b"\xff\xfe", b"null", &b"[".repeat(100_000), array.as_bytes()] {
