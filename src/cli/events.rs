@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     CommandError, CommandResult, GlobalOptions,
+    escapes::escaped_json,
     lists::GrowingTable,
     operator::{Client, OperatorOptions, names::TEAMS, parse_value},
     output::is_read_for,
@@ -106,7 +107,8 @@ impl Events {
                 client.add_team_names(COLUMNS, &mut events)?;
             }
             for event in &events {
-                let line = if self.options.json { event.to_string() } else { table.line(event) };
+                let line =
+                    if self.options.json { escaped_json(&event.to_string()) } else { table.line(event) };
                 if !is_open(writeln!(output, "{line}"))? {
                     return Ok(());
                 }

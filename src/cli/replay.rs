@@ -6,8 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
-    CommandError, CommandResult, app::new_app, escapes::escaped, init_logging, open_directory, print_line,
-    process, require_output, serve, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult,
+    app::new_app,
+    escapes::{escaped, escaped_json},
+    init_logging, open_directory, print_line, process, require_output, serve,
+    temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::SettingsSources,
@@ -50,9 +53,9 @@ impl Replay {
         let version = replay.version().to_owned();
         let outcome = run(replay)?;
         if self.is_json {
-            print_line(
-                json!({"version": env!("CARGO_PKG_VERSION"), "recorded_with": version, "outcome": outcome}),
-            );
+            let report =
+                json!({"version": env!("CARGO_PKG_VERSION"), "recorded_with": version, "outcome": outcome});
+            print_line(escaped_json(&report.to_string()));
         } else {
             print_outcome(&outcome);
         }

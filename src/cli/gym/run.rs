@@ -18,8 +18,11 @@ use super::{
 };
 use crate::{
     cli::{
-        CommandError, CommandResult, GlobalOptions, escapes::escaped_lines, listeners::local_address,
-        lists::print_json, print_line, print_note, process,
+        CommandError, CommandResult, GlobalOptions,
+        escapes::{escaped_json, escaped_lines},
+        listeners::local_address,
+        lists::print_json,
+        print_line, print_note, process,
     },
     config::parse_listen_address,
     gym::{Answers, Gym},
@@ -98,7 +101,11 @@ impl Run {
         let (answers, ending) = asked?;
         let report = gym.report(&answers)?;
         // The agent wrote the answers.
-        let text = if self.is_json { report.to_json().to_string() } else { escaped_lines(&report.to_text()) };
+        let text = if self.is_json {
+            escaped_json(&report.to_json().to_string())
+        } else {
+            escaped_lines(&report.to_text())
+        };
         match (self.command.is_empty(), self.is_json) {
             (true, _) => print_note(format_args!("{}", text.trim_end())),
             (false, true) => print_json(&report.to_json()),
