@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    mix::{Clients, KINDS, Mix},
+    mix::{Clients, KINDS, Mix, cancel_upload},
     server::Server,
 };
 
@@ -114,8 +114,11 @@ pub fn run(server: &Server, mix: &Mix, load: Load, stop: &AtomicBool) -> Answers
                     thread::sleep(due.saturating_sub(began.elapsed()));
                     let from = if matches!(load.pace, Pace::AtMost(_)) { began.elapsed() } else { due };
                     let kind = Mix::kind_of(n);
-                    let status = mix.send(KINDS[kind].0, server, &mut clients);
+                    let (status, upload) = mix.send(KINDS[kind].0, server, &mut clients);
                     let taken = began.elapsed().saturating_sub(from).as_secs_f64() * 1e3;
+                    if let Some(path) = upload {
+                        cancel_upload(&path, &mut clients);
+                    }
                     match status {
                         200..300 => own.served[kind].push(taken),
                         429 | 503 => own.refused += 1,

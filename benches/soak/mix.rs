@@ -111,8 +111,8 @@ impl Mix {
             .unwrap_or_default()
     }
 
-    /// Sends a request of a kind. Returns the status; 0 if the connection ended.
-    pub fn send(&self, kind: Kind, server: &Server, clients: &mut Clients) -> u16 {
+    /// Sends a request of a kind. Returns the status, 0 if the connection ended, and the path of an upload to be canceled.
+    pub fn send(&self, kind: Kind, server: &Server, clients: &mut Clients) -> (u16, Option<String>) {
         let n = self.sent.fetch_add(1, Ordering::Relaxed);
         if kind == Kind::Upload {
             return upload(n, server, clients);
@@ -165,25 +165,27 @@ impl Mix {
             let body = body.to_string();
             format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
         });
-        exchange(clients, sender, (method, &path, &content)).0
+        (exchange(clients, sender, (method, &path, &content)).0, None)
     }
 }
 
-/// Plans an upload as an operator, sends its only part, and cancels it, since a team has few that are not completed.
-fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
+/// Plans an upload as an operator, and sends its only part. Returns the status, and the path of the upload.
+fn upload(n: usize, server: &Server, clients: &mut Clients) -> (u16, Option<String>) {
     let plan = json!({"file_name": format!("{n}.zip"), "size_bytes": UPLOAD_BYTES}).to_string();
     let content = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{plan}", plan.len());
     let path = format!("/operator/v1/teams/{}/uploads", clients.vendor);
     let (status, plan) = exchange(clients, Sender::Operator, ("POST", &path, &content));
     let plan: Value = serde_json::from_slice(&plan).unwrap_or_default();
     let url = plan["parts"][0]["url"].as_str().and_then(|url| url.split_once(&server.address));
-    let Some((_, path)) = url.filter(|_| status == 201) else { return status };
+    let Some((_, path)) = url.filter(|_| status == 201) else { return (status, None) };
     let content = format!("content-length: {UPLOAD_BYTES}\r\n\r\n{}", clients.upload);
     let status = exchange(clients, Sender::Vendor, ("PUT", path, &content)).0;
-    let path = format!("/operator/v1/uploads/{}", plan["id"].as_str().unwrap_or_default());
-    // Requests that were refused for lack of capacity are sent again. Otherwise, the team would soon have too many.
-    while exchange(clients, Sender::Operator, ("DELETE", &path, "")).0 == 503 {}
-    status
+    (status, Some(format!("/operator/v1/uploads/{}", plan["id"].as_str().unwrap_or_default())))
+}
+
+/// Cancels an upload, since a team has few that are not completed. Requests that are refused for lack of capacity are sent again.
+pub fn cancel_upload(path: &str, clients: &mut Clients) {
+    while exchange(clients, Sender::Operator, ("DELETE", path, "")).0 == 503 {}
 }
 
 /// Returns the IDs of the newest listings.
