@@ -101,7 +101,8 @@ impl StreamRequest {
 
     /// Returns the event that a client has. Browsers send an empty value before the first event.
     fn last_event_id(&self) -> Option<&str> {
-        self.last_event_id.as_deref().filter(|id| !id.is_empty())
+        // `id.is_empty()` would be a method of `poem_openapi::types::Type`, which is about values of JSON.
+        self.last_event_id.as_deref().filter(|id| !str::is_empty(id))
     }
 
     /// Returns an error about the place at which the stream begins, as the header or the query states it.
