@@ -151,7 +151,10 @@ async fn steps_that_times_forbid_are_not_offered() {
     let extend = format!("{project}/extend");
     let page = browser.get(&extend).await;
     page.expect(200, "It cannot be after the evaluation, ");
-    browser.submit(&page, &extend, &[("deadline", &day(11))]).await.expect(422, "must not be before");
+    browser
+        .submit(&page, &extend, &[("deadline", &day(11))])
+        .await
+        .expect(422, "Choose a deadline that is not later.");
     step(&browser, &extend, &[("deadline", &tenth)]).await.expect(200, NO_LATER);
     browser.get(&extend).await.expect(200, NO_LATER);
 
