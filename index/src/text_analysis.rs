@@ -199,8 +199,11 @@ impl ParsedText {
     /// Parses any text. Straight and curly double quotes, high and low, enclose phrases; an unclosed phrase extends to the
     /// end.
     pub(crate) fn parse(text: &str, splitting: Splitting) -> ParsedText {
+        ParsedText::parse_normal(&words::normalize_search(text, splitting, MAX_SEARCH_WORDS), splitting)
+    }
+
+    fn parse_normal(text: &str, splitting: Splitting) -> ParsedText {
         let mut parser = Parser::new(splitting);
-        let text = words::normalize(text, splitting);
         for (part, quoted) in text.split(['"', '“', '”', '„', '‟']).zip([false, true].into_iter().cycle())
         {
             let pieces = parser.take_pieces(part, splitting);
@@ -392,6 +395,15 @@ mod tests {
         assert_eq!(parse(" \"\" \" ").words, []);
         let words: Vec<String> = (0..100).map(|index| format!("w{index}")).collect();
         assert_eq!(parse(&words.join(" ")).words.len(), MAX_SEARCH_WORDS);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_that_do_not_count_change_nothing(text in "([a-c#.+\"数据ﷺé\u{301}\u{200b}\u{3000} ]|[\\PC] ){0,200}") {
+            let splitting = Splitting::FoldedText;
+            let full = ParsedText::parse_normal(&words::normalize(&text, splitting), splitting);
+            proptest::prop_assert_eq!(parse(&text), full);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use marketplace_text::{continues_word, search_key};
+use marketplace_text::{continues_word, search_key, search_key_chars};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Rules for splitting text. They are part of the schema, because searches must split as the documents of
@@ -96,6 +96,29 @@ pub(crate) fn normalize(text: &str, splitting: Splitting) -> Cow<'_, str> {
     if is_normal { Cow::Borrowed(text) } else { Cow::Owned(text.stream_safe().nfkc().collect()) }
 }
 
+/// Returns the normalized text of a search, of which only a number of words count. The rest may be left out.
+pub(crate) fn normalize_search(text: &str, splitting: Splitting, max_words: usize) -> Cow<'_, str> {
+    if splitting == Splitting::FoldedText {
+        return Cow::Owned(first_words(search_key_chars(text), max_words).collect());
+    }
+    normalize(text, splitting)
+}
+
+/// Ends a text at the white space after a number of words. White space ends every piece, so the text has at least as
+/// many pieces.
+fn first_words(chars: impl Iterator<Item = char>, max_words: usize) -> impl Iterator<Item = char> {
+    let (mut words, mut in_word) = (0, false);
+    chars.take_while(move |char| {
+        if char.is_whitespace() {
+            words += usize::from(in_word);
+            in_word = false;
+        } else {
+            in_word |= starts_word(*char);
+        }
+        words < max_words
+    })
+}
+
 /// Iterator over the pieces of a normalized text.
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<'a> {
@@ -169,7 +192,7 @@ fn length_of_signs(word: &str, after: &str) -> Option<usize> {
 
 /// Returns whether a text has no words.
 pub(crate) fn is_blank(text: &str) -> bool {
-    !search_key(text).chars().any(starts_word)
+    !search_key_chars(text).any(starts_word)
 }
 
 /// Returns whether a piece can start with a character.
@@ -274,6 +297,15 @@ mod tests {
         }
         assert_eq!(normalize("テ\u{3099}", Splitting::LettersAndDigits), "テ\u{3099}");
         assert!(matches!(normalize("データ café", Splitting::NamesAndUnspacedText), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn only_words_that_count_are_taken() {
+        let text = "\u{fdfa}".repeat(3_000);
+        let mut taken = 0;
+        let kept = first_words(search_key_chars(&text).inspect(|_| taken += 1), 4).count();
+        assert!(kept < 80, "{kept}");
+        assert_eq!(taken, kept + 1);
     }
 
     #[test]

@@ -27,24 +27,26 @@ pub fn search_key(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
+    search_key_chars(text).collect()
+}
+
+/// Returns the characters of the search key of a text, each of which is made when it is taken.
+pub fn search_key_chars(text: &str) -> impl Iterator<Item = char> {
     // Long sequences of marks are divided, so that they need not be sorted together.
-    let decomposed = text.stream_safe().nfkd().flat_map(fold_case);
-    let mut key = String::with_capacity(text.len());
+    let decomposed = text.stream_safe().nfkd().flat_map(fold_case).filter(|char| !is_ignored(*char));
     let mut base = ' ';
-    for char in decomposed.filter(|char| !is_ignored(*char)) {
-        if is_mark(char) {
-            if is_kept_mark(base, char) {
-                key.push(char);
-            }
-            continue;
+    let counted = decomposed.filter(move |char| {
+        if is_mark(*char) {
+            return is_kept_mark(base, *char);
         }
-        base = char;
-        match letters::to_ascii(char) {
-            Some(ascii) => key.push_str(ascii),
-            None => key.push(char),
-        }
-    }
-    if key.is_ascii() { key } else { key.nfc().collect() }
+        base = *char;
+        true
+    });
+    let letters = counted.flat_map(|char| {
+        let ascii = letters::to_ascii(char);
+        ascii.unwrap_or_default().chars().chain(ascii.is_none().then_some(char))
+    });
+    letters.nfc()
 }
 
 /// Returns whether a word goes on with a character: a letter, a digit, or a mark, such as the virama of Indic scripts, which is part of
@@ -95,7 +97,7 @@ const fn is_ignored(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{equality_key, search_key};
+    use super::{equality_key, search_key, search_key_chars};
 
     #[test]
     fn texts_are_found_however_they_are_written() {
@@ -183,6 +185,7 @@ mod tests {
             let text = char.to_string();
             let (equality, search) = (equality_key(&text), search_key(&text));
             assert_eq!(equality_key(&equality), equality, "{text:?}");
+            assert!(search_key_chars(&text).eq(search.chars()), "{text:?}");
             assert_eq!([search_key(&equality), search_key(&search)], [search.as_str(), &search], "{text:?}");
             assert!(equality.len().max(search.len()) <= text.len() * 11, "{text:?}");
         }
