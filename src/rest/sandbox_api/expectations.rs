@@ -89,7 +89,7 @@ impl CallMatchIn {
             api: self.api.map(|api| api.0),
             method: self.method.map(String::from),
             path: self.path.map(String::from),
-            team: self.team.map(String::from),
+            team: self.team.map(|team| String::from(team).into()),
             query: texts(self.query, "query")?,
             headers: headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
             status: self.status.map(|status| status.unsigned_abs() as u16),

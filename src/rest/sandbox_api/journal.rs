@@ -195,7 +195,7 @@ impl JournalQuery {
             api: self.api.as_ref().map(|api| api.0),
             method: self.method.clone(),
             path: self.path.clone(),
-            team: self.team.clone(),
+            team: self.team.clone().map(Into::into),
             status: self.status.map(|status| status as u16),
             code: self.code.as_ref().map(|code| code.0),
             from: self.from.map(|at| at.0),

@@ -12,7 +12,7 @@ use serde_json::{Number, Value};
 use super::{
     body::INLINE_BYTES,
     entry::{JournalEntry, Origin, WorldApi},
-    filter::{is_of_team, matches_path},
+    filter::{TeamText, matches_path},
     log::Journal,
     secrets,
 };
@@ -48,7 +48,7 @@ pub struct CallMatch {
     /// Path, in which `*` matches any text.
     pub path: Option<String>,
     /// ID or name of the team whose key was sent.
-    pub team: Option<String>,
+    pub team: Option<TeamText>,
     /// Query parameters. Of several with a name, one must have the value.
     pub query: BTreeMap<String, String>,
     /// Headers, by name in lower case.
@@ -181,13 +181,13 @@ impl CallMatch {
     }
 
     fn compare_caller(&self, entry: &JournalEntry, found: &mut Differences) {
-        if let Some(expected) = self.team.as_ref().filter(|team| !is_of_team(entry, team)) {
+        if let Some(expected) = self.team.as_ref().filter(|team| !team.is_of(entry)) {
             found.add(1, || {
                 let actual = match entry.key() {
                     Some(key) => key.team.as_ref().map_or("an operator", |(_, name)| name.as_str()),
                     None => "none",
                 };
-                format!("the team is {actual}, expected {expected}")
+                format!("the team is {actual}, expected {}", expected.text)
             });
         }
     }

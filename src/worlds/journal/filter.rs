@@ -17,7 +17,7 @@ pub struct JournalFilter {
     /// Path, in which `*` matches any text.
     pub path: Option<String>,
     /// ID or name of the team whose key was sent; names in any case.
-    pub team: Option<String>,
+    pub team: Option<TeamText>,
     /// HTTP status.
     pub status: Option<u16>,
     /// Error code.
@@ -37,7 +37,7 @@ impl JournalFilter {
             && self.api.is_none_or(|api| operation.is_some_and(|of| of.is_of(api)))
             && self.method.as_ref().is_none_or(|method| request.method.eq_ignore_ascii_case(method))
             && self.path.as_ref().is_none_or(|pattern| matches_path(pattern, &request.path))
-            && self.team.as_ref().is_none_or(|team| is_of_team(entry, team))
+            && self.team.as_ref().is_none_or(|team| team.is_of(entry))
             && self.status.is_none_or(|status| answer.is_some_and(|answer| answer.status == status))
             && self.code.is_none_or(|code| answer.is_some_and(|answer| answer.code == Some(code)))
             && self.from.is_none_or(|from| from <= entry.at)
@@ -45,12 +45,28 @@ impl JournalFilter {
     }
 }
 
-/// Whether the key of a request is one of a team, given by its ID or its name.
-pub fn is_of_team(entry: &JournalEntry, team: &str) -> bool {
-    let of = entry.key().and_then(|key| key.team.as_ref());
-    of.is_some_and(|(id, name)| {
-        id.to_string().eq_ignore_ascii_case(team) || equality_key(name) == equality_key(team)
-    })
+/// The ID or the name of a team, in any case.
+#[derive(Clone, Debug)]
+pub struct TeamText {
+    /// As given.
+    pub text: String,
+    name_key: String,
+}
+
+impl From<String> for TeamText {
+    fn from(text: String) -> TeamText {
+        TeamText { name_key: equality_key(&text), text }
+    }
+}
+
+impl TeamText {
+    /// Whether the key of a request is one of the team.
+    pub fn is_of(&self, entry: &JournalEntry) -> bool {
+        let of = entry.key().and_then(|key| key.team.as_ref());
+        of.is_some_and(|(id, name)| {
+            id.to_string().eq_ignore_ascii_case(&self.text) || equality_key(name) == self.name_key
+        })
+    }
 }
 
 /// Whether a path is what a pattern describes, in which `*` matches any text. Takes time in proportion to the product of

@@ -19,7 +19,7 @@ pub use self::{
         Answer, Header, JournalEntry, KeyLabel, OperationName, Origin, RequestHead, WorldApi, find_header,
     },
     expectation::{CallMatch, Expectation, Verdict},
-    filter::{JournalFilter, is_of_team, matches_path},
+    filter::{JournalFilter, TeamText, matches_path},
     log::{Journal, JournalPage, KeyDigest, LabelVersion},
     recording::{AnswerHead, Ending, Recording, note_admission, record_admission},
     space::{MAX_ENTRIES, MAX_FILES, MAX_MEMORY, SharedSpace},
