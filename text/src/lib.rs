@@ -27,11 +27,17 @@ pub fn search_key(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    search_key_chars(text).collect()
+    let key: String = folded(text).collect();
+    if key.is_ascii() { key } else { key.nfc().collect() }
 }
 
 /// Returns the characters of the search key of a text, each of which is made when it is taken.
 pub fn search_key_chars(text: &str) -> impl Iterator<Item = char> {
+    folded(text).nfc()
+}
+
+/// Returns the characters of the search key of a text, before letters and the marks of them are composed.
+fn folded(text: &str) -> impl Iterator<Item = char> {
     // Long sequences of marks are divided, so that they need not be sorted together.
     let decomposed = text.stream_safe().nfkd().flat_map(fold_case).filter(|char| !is_ignored(*char));
     let mut base = ' ';
@@ -42,11 +48,10 @@ pub fn search_key_chars(text: &str) -> impl Iterator<Item = char> {
         base = *char;
         true
     });
-    let letters = counted.flat_map(|char| {
+    counted.flat_map(|char| {
         let ascii = letters::to_ascii(char);
         ascii.unwrap_or_default().chars().chain(ascii.is_none().then_some(char))
-    });
-    letters.nfc()
+    })
 }
 
 /// Returns whether a word goes on with a character: a letter, a digit, or a mark, such as the virama of Indic scripts, which is part of
