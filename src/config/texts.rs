@@ -101,7 +101,7 @@ fn public_url(text: &str) -> Result<(), String> {
     if text.is_ascii() && path == right {
         return Ok(());
     }
-    let what = "a URL in ASCII, whose path has only letters, digits, and -._~%+:@=, between single slashes";
+    let what = "a URL in ASCII, whose path has only letters, digits, and the characters `-._~%+:@=,` between single slashes";
     not(what, text, &format!("{}{right}", url.origin().ascii_serialization()))
 }
 

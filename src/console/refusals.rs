@@ -93,7 +93,7 @@ pub async fn of_layer(mut context: Context, address: &str, mut response: Respons
         (_, Some(Code::WorldNotFound)) => Advice {
             title: "This world is not here",
             reason: html! { "A world is a copy of a market for tests. The one at this address has ended, or the address is wrong. \
-            Ask whoever gave you the address for another world." },
+            Ask the person who gave you the address for a new one." },
             links: start(),
         },
         (StatusCode::NOT_FOUND, _) => no_page(&context),

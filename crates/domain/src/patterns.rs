@@ -7,7 +7,7 @@ use regex::Regex;
 /// One non-blank line. Control characters and bidirectional formatting characters are rejected.
 pub const LINE_PATTERN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
 
-/// One line that begins and ends with something else than white space. Otherwise, it is like [`LINE_PATTERN`].
+/// One line that begins and ends with a character other than white space. Otherwise, it is like [`LINE_PATTERN`].
 pub const NAME_PATTERN: &str = "^[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]([^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069])?$";
 
 /// Any number of lines, possibly empty. Tabs and line breaks are the only control characters allowed.

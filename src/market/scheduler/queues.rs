@@ -171,8 +171,8 @@ impl<W> Queues<W> {
     }
 
     /// Grants free slots to waiters. Owners that have their share are skipped; each of them holds slots,
-    /// so they are fewer than the slots. The oldest waiter of an owner is next, or the newest if the queues are overloaded: some
-    /// have to wait too long then, and it should be few that wait at all.
+    /// so they are fewer than the slots. The oldest waiter of an owner is next, or the newest if the queues are overloaded:
+    /// then some waiters are refused in any case, and the others should not have waited for long.
     pub(super) fn grant_waiting(&mut self, now: Duration) -> Vec<Granted<W>> {
         let mut granted = Vec::new();
         let is_overloaded = self.is_overloaded(now);
